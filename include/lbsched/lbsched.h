@@ -1,0 +1,858 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file lbsched.h
+ * The one public header of lbsched, a library that tells how an operating system shares its cores
+ * and predicts how long work will take.
+ *
+ * The way of the data is host, workers, trace, verdict, model, durations: lb_host_open() reads the
+ * machine, lb_experiment_run() lets workers run on it and returns a trace, lb_classify() infers the
+ * balancing policy, lb_verdict_model() makes a model of the verdict and lb_model_durations()
+ * predicts. lb_detect() is all of it up to the verdict in one call.
+ *
+ * @section conventions Conventions
+ * - All state lives in objects of opaque type: no global state, no output, no exit() or abort(), no
+ *   signal handlers, no change of locale. Numbers are read and written with a decimal point in
+ *   every locale.
+ * - Functions that can fail return an #lb_status and take a trailing #lb_error pointer, which may
+ *   be NULL. Results go to parameters named `ret_`, which are not NULL unless said and are written
+ *   only on #LB_OK. An object that a failing call was to change stays as it was.
+ * - A function named `X_free` takes NULL. A count of 0 is legal wherever a count is taken, and the
+ *   array may then be NULL.
+ * - Distinct objects may be used from distinct threads at once. Functions that take an object by
+ *   pointer to const may run on that object concurrently. An object that was made from another
+ *   does not need that other one any longer.
+ * - Options structs begin with `size`. `X_init(&x, sizeof x)` fills in the defaults and writes at
+ *   most that many bytes, so a program built against an older header stays whole. A `size` below
+ *   that of the first release, or a nonzero byte behind what the library knows, is
+ *   #LB_ERR_INVALID. NULL options mean the defaults.
+ * - A "core" is a logical CPU that may be used, by dense index from 0; "physical core" is said
+ *   where that is meant.
+ * - Model times are seconds (double). Trace times are nanoseconds (int64_t) since the trace's
+ *   start.
+ * - Every public symbol is there in every build; what a build leaves out returns
+ *   #LB_ERR_UNSUPPORTED.
+ */
+#ifndef LBSCHED_LBSCHED_H
+#define LBSCHED_LBSCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @defgroup status Status, errors and versions
+ * @{ */
+
+#define LB_VERSION_MAJOR 0 /**< Changes when the interface breaks. @since 0.1 */
+#define LB_VERSION_MINOR 1 /**< Changes when the interface grows. @since 0.1 */
+#define LB_VERSION_PATCH 0 /**< Changes with every other release. @since 0.1 */
+
+/** What became of a call. Every error is negative. @since 0.1 */
+typedef enum lb_status {
+    LB_OK = 0,               /**< It did what it says. */
+    LB_ERR_INVALID = -1,     /**< An argument lies outside its documented range. */
+    LB_ERR_NOMEM = -2,       /**< No memory. */
+    LB_ERR_SYSTEM = -3,      /**< A system call other than file access failed; see os_errno. */
+    LB_ERR_PERMISSION = -4,  /**< The system does not allow it to this process. */
+    LB_ERR_UNSUPPORTED = -5, /**< Not on this system, not in this build, or not for this model. */
+    LB_ERR_FORMAT = -6,      /**< Malformed input; the message names the line. */
+    LB_ERR_IO = -7,          /**< A file, whatever the reason; see os_errno. */
+    LB_ERR_LIMIT = -8,       /**< An exact answer was asked for and is too large to enumerate. */
+    LB_ERR_CANCELLED = -9,   /**< A progress callback asked to stop. */
+    LB_ERR_TIMEOUT = -10,    /**< It took longer than allowed. */
+    LB_ERR_WORKER = -11      /**< A worker died or stopped answering. */
+} lb_status;
+
+/** What went wrong, in words. Its layout is frozen; it is untouched on #LB_OK. @since 0.1 */
+typedef struct lb_error {
+    int32_t status;    /**< The #lb_status that the call returned. */
+    int32_t os_errno;  /**< The system's error number, or 0. */
+    char message[248]; /**< One line: the field, its value and what was allowed. */
+} lb_error;
+
+/** The version of the library that runs, such as "0.1.0".
+ * @return a static string
+ * @since 0.1 */
+const char *lb_version(void);
+
+/** The name of a status, such as "LB_ERR_NOMEM".
+ * @return a static string; "unknown status" for any other number
+ * @since 0.1 */
+const char *lb_status_name(lb_status status);
+
+/** Frees a string that the library returned. @param memory may be NULL @since 0.1 */
+void lb_free(void *memory);
+
+/** Called on the calling thread at least every 100 ms while something takes long.
+ * @param user the pointer that was given with the callback
+ * @param fraction how much is done, 0 to 1, never falling
+ * @return nonzero to cancel: the call then returns #LB_ERR_CANCELLED
+ * @since 0.1 */
+typedef int (*lb_progress_fn)(void *user, double fraction);
+
+/** @} */
+
+/** @defgroup model The duration model
+ * How long work takes on cores that share their processes by a policy: the run-list model of
+ * "Deriving a Scheduling Model" (Hauck, OS Scheduling Experiments: Steps 1a, 1b and 2).
+ * @{ */
+
+/** How processes are balanced among cores. @since 0.1 */
+typedef enum lb_policy {
+    LB_POLICY_UNKNOWN = 0, /**< Not known; among probabilities: "none of these". */
+    LB_POLICY_NONE,        /**< Nobody moves, even beside an idle core. */
+    LB_POLICY_LAZY,        /**< A process moves only to a core that went idle. */
+    LB_POLICY_ACTIVE,      /**< A process moves when two list lengths differ by more than one. */
+    LB_POLICY_IMMEDIATE    /**< All share all cores evenly; a single run queue does so too. */
+} lb_policy;
+
+/** Which list gives a process up when a policy moves one. @since 0.1 */
+typedef enum lb_list_choice {
+    LB_LIST_RANDOM = 0, /**< Any that the policy allows, with equal probability. */
+    LB_LIST_LONGEST     /**< One of the longest. */
+} lb_list_choice;
+
+/** Which process of a list moves. @since 0.1 */
+typedef enum lb_process_choice {
+    LB_PROCESS_RANDOM = 0, /**< Any, with equal probability. */
+    LB_PROCESS_FIRST,      /**< The one longest in the list. */
+    LB_PROCESS_LAST        /**< The one that came last. */
+} lb_process_choice;
+
+/** A machine as the model sees it: cores, policy, delays. Immutable once made. @since 0.1 */
+typedef struct lb_model lb_model;
+
+/** Processes, and what happens to them, to predict for. @since 0.1 */
+typedef struct lb_workload lb_workload;
+
+/** What a model is made of. Fields that the policy does not use are checked and without effect.
+ * @since 0.1 */
+typedef struct lb_model_options {
+    size_t size;               /**< sizeof(lb_model_options), set by lb_model_options_init(). */
+    uint32_t cores;            /**< How many cores: 1 or more. Default 1. */
+    int32_t policy;            /**< An #lb_policy other than #LB_POLICY_UNKNOWN. Default
+                                    #LB_POLICY_IMMEDIATE. */
+    double balance_delay;      /**< Seconds from an imbalance to the move, 0 or more and finite.
+                                    Lazy and active. Default 0. */
+    double rotation_time;      /**< Immediate: mean seconds after which an uneven share moves on, 0
+                                    or more and finite. Default 0: fluid processor sharing. */
+    const double *core_speeds; /**< `cores` relative speeds, above 0 and finite, copied. Default
+                                    NULL: all 1. */
+    int32_t list_choice;       /**< An #lb_list_choice. Default #LB_LIST_RANDOM. */
+    int32_t process_choice;    /**< An #lb_process_choice. Default #LB_PROCESS_RANDOM. */
+} lb_model_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_model_options_init(lb_model_options *options, size_t size);
+
+/** Makes a model.
+ * @param options NULL: the defaults
+ * @param ret_model the caller frees it with lb_model_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: a field is out of range, #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_new(const lb_model_options *options, lb_model **ret_model, lb_error *err);
+
+/** Frees a model. @param model may be NULL @since 0.1 */
+void lb_model_free(lb_model *model);
+
+/** Makes a model of one of the seed's three systems.
+ * @param name "windows-7" (lazy), "linux-2.6.22" (active) or "linux-2.6.31" (immediate)
+ * @param cores 1 or more
+ * @param ret_model the caller frees it with lb_model_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: another name, no core; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_preset(const char *name, uint32_t cores, lb_model **ret_model, lb_error *err);
+
+/** How many cores the model has. @since 0.1 */
+uint32_t lb_model_cores(const lb_model *model);
+
+/** The policy of the model. @since 0.1 */
+lb_policy lb_model_policy(const lb_model *model);
+
+/** What the model was made of.
+ * @param ret_options of `size` bytes; `core_speeds` then points into the model (NULL: all 1)
+ * @param size sizeof *ret_options
+ * @since 0.1 */
+void lb_model_get_options(const lb_model *model, lb_model_options *ret_options, size_t size);
+
+/** The weight that Linux gives a nice level, relative to nice 0 (kernel/sched/core.c,
+ * sched_prio_to_weight).
+ * @param nice -20 to 19
+ * @return 1 for nice 0, about 1.25 times less for each level more; NAN: no such level
+ * @since 0.1 */
+double lb_nice_weight(int nice);
+
+/** The weight of a SCHED_IDLE task on Linux relative to nice 0. @since 0.1 */
+#define LB_WEIGHT_IDLE (3.0 / 1024.0)
+
+/** What happens to a process at a given time. @since 0.1 */
+typedef enum lb_event_kind {
+    LB_EVENT_STOP,  /**< It ends, its work undone. */
+    LB_EVENT_SLEEP, /**< It leaves its list until it is woken. */
+    LB_EVENT_WAKE   /**< It returns to the list that it left. */
+} lb_event_kind;
+
+/** Makes an empty workload.
+ * @param ret_workload the caller frees it with lb_workload_free()
+ * @param err may be NULL
+ * @return #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_new(lb_workload **ret_workload, lb_error *err);
+
+/** Frees a workload. @param workload may be NULL @since 0.1 */
+void lb_workload_free(lb_workload *workload);
+
+/** Makes a workload empty again and keeps its memory for the next one. @since 0.1 */
+void lb_workload_clear(lb_workload *workload);
+
+/** How many processes there are. @since 0.1 */
+size_t lb_workload_size(const lb_workload *workload);
+
+/** Adds a process of weight 1 that arrives at time 0.
+ * @param work CPU seconds on a core of speed 1, 0 to INFINITY
+ * @param ret_index its index, counting up from 0; may be NULL
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: a negative work or NaN; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_add(lb_workload *workload, double work, size_t *ret_index, lb_error *err);
+
+/** Adds `n` processes, or none if one of them is refused.
+ * @param work `n` works, each as for lb_workload_add()
+ * @param ret_first the index of the first; may be NULL
+ * @param err may be NULL
+ * @return as lb_workload_add()
+ * @since 0.1 */
+lb_status lb_workload_add_many(lb_workload *workload, const double *work, size_t n,
+                               size_t *ret_first, lb_error *err);
+
+/** Sets when a process arrives.
+ * @param index a process that has no events yet
+ * @param time seconds, 0 or more and finite
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_set_arrival(lb_workload *workload, size_t index, double time, lb_error *err);
+
+/** Sets a process's weight.
+ * @param weight above 0 and finite; see lb_nice_weight()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_set_weight(lb_workload *workload, size_t index, double weight, lb_error *err);
+
+/** Sets the weights of `n` processes from `first` on, or none if one of them is refused.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_set_weights(lb_workload *workload, size_t first, const double *weights,
+                                  size_t n, lb_error *err);
+
+/** Sets the core where a process starts, which is not where it must stay. Without it a process
+ * goes to the shortest list (the fastest core, then the lowest index, on a tie).
+ * @param core checked against the model's cores when predicting
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_set_first_core(lb_workload *workload, size_t index, uint32_t core,
+                                     lb_error *err);
+
+/** Adds an event of a process. Events that meet a completed or stopped process, a sleep that meets
+ * a sleeper and a wake that meets a waking process are ignored.
+ * @param time seconds, not before the process's arrival, finite
+ * @param kind an #lb_event_kind
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_workload_add_event(lb_workload *workload, size_t index, double time,
+                                lb_event_kind kind, lb_error *err);
+
+/** How an estimate is made. @since 0.1 */
+typedef enum lb_method {
+    LB_METHOD_AUTO = 0, /**< Exact where that is cheap, else sampled. */
+    LB_METHOD_EXACT,    /**< Every realisation weighed with its probability. */
+    LB_METHOD_SAMPLE    /**< Realisations drawn from the seed. */
+} lb_method;
+
+/** How an estimate is made and how good it must be. @since 0.1 */
+typedef struct lb_estimate_options {
+    size_t size;             /**< sizeof(lb_estimate_options), set by its init function. */
+    uint64_t samples;        /**< Sampling: how many; 0, the default: until `relative_error`. */
+    uint64_t max_samples;    /**< The bound of that, above 0; reaching it is #LB_OK. Default
+                                  1,000,000. */
+    uint64_t first_sample;   /**< The number of the first realisation: realisation k depends on
+                                  `seed` and k alone. Default 0. */
+    double relative_error;   /**< One standard error of every mean asked for, relative to it,
+                                  above 0. Default 0.001. */
+    uint64_t seed;           /**< The same seed gives the same answer, whatever `threads` is.
+                                  Default 0. */
+    lb_progress_fn progress; /**< Default NULL. */
+    void *progress_user;     /**< Handed to `progress`. Default NULL. */
+    int32_t method;          /**< An #lb_method. Default #LB_METHOD_AUTO. */
+    uint32_t threads;        /**< How many threads may be used, 1 or more. Default 1. */
+} lb_estimate_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_estimate_options_init(lb_estimate_options *options, size_t size);
+
+/** A duration as a distribution over the model's random choices. Frozen layout. The moments are
+ * those of the realisations in which the work completes; where it completes in none they are
+ * INFINITY, NAN, INFINITY, INFINITY. @since 0.1 */
+typedef struct lb_duration {
+    double mean;           /**< Seconds. */
+    double stddev;         /**< Seconds; the random variable's, not the estimate's. */
+    double min;            /**< Seconds. */
+    double max;            /**< Seconds. */
+    double standard_error; /**< Seconds; of the mean: 0 when exact, INFINITY of one sample. */
+    double completion;     /**< The probability that the work completes at all. */
+    uint64_t samples;      /**< Realisations looked at. */
+    int32_t exact;         /**< 1: every possible realisation was weighed. */
+    int32_t reserved;      /**< 0. */
+} lb_duration;
+
+/** Predicts the time from a process's arrival to the completion of its work, its sleep included.
+ * @param index of a process
+ * @param options NULL: the defaults
+ * @param ret_duration receives the distribution
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM; #LB_ERR_LIMIT, #LB_ERR_UNSUPPORTED: #LB_METHOD_EXACT is
+ *         out of reach, or the model rotates; #LB_ERR_CANCELLED
+ * @since 0.1 */
+lb_status lb_model_duration(const lb_model *model, const lb_workload *workload, size_t index,
+                            const lb_estimate_options *options, lb_duration *ret_duration,
+                            lb_error *err);
+
+/** The same for all processes at once.
+ * @param ret_durations lb_workload_size() entries
+ * @param options NULL: the defaults
+ * @param err may be NULL
+ * @return as lb_model_duration()
+ * @since 0.1 */
+lb_status lb_model_durations(const lb_model *model, const lb_workload *workload,
+                             const lb_estimate_options *options, lb_duration *ret_durations,
+                             lb_error *err);
+
+/** Draws one realisation.
+ * @param seed decides it
+ * @param ret_seconds lb_workload_size() durations; INFINITY: does not complete
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_sample(const lb_model *model, const lb_workload *workload, uint64_t seed,
+                          double *ret_seconds, lb_error *err);
+
+/** The seed with which lb_model_sample() gives realisation `k` of an estimate that was drawn with
+ * `seed`. @since 0.1 */
+uint64_t lb_realisation_seed(uint64_t seed, uint64_t k);
+
+/** Draws realisations of one workload again and again without allocating. @since 0.1 */
+typedef struct lb_sampler lb_sampler;
+
+/** Makes a sampler of what model and workload now are.
+ * @param ret_sampler the caller frees it with lb_sampler_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sampler_new(const lb_model *model, const lb_workload *workload,
+                         lb_sampler **ret_sampler, lb_error *err);
+
+/** Draws one realisation, as lb_model_sample() does.
+ * @param ret_seconds as many durations as the workload had processes
+ * @param err may be NULL
+ * @return #LB_OK always; the status is there for what may come
+ * @since 0.1 */
+lb_status lb_sampler_run(lb_sampler *sampler, uint64_t seed, double *ret_seconds, lb_error *err);
+
+/** Frees a sampler. @param sampler may be NULL @since 0.1 */
+void lb_sampler_free(lb_sampler *sampler);
+
+/** @} */
+
+/** @defgroup tables Tables
+ * What the measuring functions return: named columns of numbers.
+ * @{ */
+
+/** Named columns (units in the names) of doubles, NAN where there is no value, with optional row
+ * labels and metadata. @since 0.1 */
+typedef struct lb_table lb_table;
+
+/** Makes a table without rows.
+ * @param names one for each column, copied: not empty, all different, no control characters,
+ *        "label" only where it is the first
+ * @param columns how many
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_table_new(const char *const *names, size_t columns, lb_table **ret_table,
+                       lb_error *err);
+
+/** Frees a table. @param table may be NULL @since 0.1 */
+void lb_table_free(lb_table *table);
+
+/** Adds a row.
+ * @param label NULL or "": none; no control characters
+ * @param values one for each column
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_table_add_row(lb_table *table, const char *label, const double *values, lb_error *err);
+
+/** Sets, or replaces, an entry of the metadata.
+ * @param key not empty; no control characters, no ':', no space at either end
+ * @param value no control characters, no space at either end; NULL removes the entry
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_table_set_meta(lb_table *table, const char *key, const char *value, lb_error *err);
+
+/** How many rows there are. @since 0.1 */
+size_t lb_table_rows(const lb_table *table);
+
+/** How many columns there are. @since 0.1 */
+size_t lb_table_columns(const lb_table *table);
+
+/** A column's name, valid as long as the table; NULL: no such column. @since 0.1 */
+const char *lb_table_name(const lb_table *table, size_t column);
+
+/** A row's label, valid as long as the table; "" where it has none; NULL: no such row.
+ * @since 0.1 */
+const char *lb_table_label(const lb_table *table, size_t row);
+
+/** The value of an entry of the metadata, valid until it is set again; NULL: not set.
+ * @since 0.1 */
+const char *lb_table_meta(const lb_table *table, const char *key);
+
+/** A value; NAN: none, or no such row or column. @since 0.1 */
+double lb_table_value(const lb_table *table, size_t row, size_t column);
+
+/** A value by the column's name; NAN: none, or no such row or column. @since 0.1 */
+double lb_table_get(const lb_table *table, size_t row, const char *name);
+
+/** The form of a text. @since 0.1 */
+typedef enum lb_format {
+    LB_FORMAT_TEXT, /**< For people: aligned columns, sentences. */
+    LB_FORMAT_JSON, /**< For programs: one JSON value. */
+    LB_FORMAT_CSV   /**< For spreadsheets, and to be read back. */
+} lb_format;
+
+/** Writes a table as text.
+ * @param format an #lb_format
+ * @param ret_text the caller frees it with lb_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_table_format(const lb_table *table, lb_format format, char **ret_text, lb_error *err);
+
+/** Reads a table as #LB_FORMAT_CSV writes it.
+ * @param csv `length` bytes, which need not be terminated
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_FORMAT: the message names the line; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_table_parse(const char *csv, size_t length, lb_table **ret_table, lb_error *err);
+
+/** @} */
+
+/** @defgroup trace Traces
+ * What an experiment recorded, and a classification reads. docs/trace-format.md has the file
+ * format.
+ * @{ */
+
+/** Units, slices and marks of tasks, with metadata. @since 0.1 */
+typedef struct lb_trace lb_trace;
+
+/** The highest number that a task may have. @since 0.1 */
+#define LB_TASK_MAX 1048575u
+
+/** One timed unit of work of one task. Frozen layout. @since 0.1 */
+typedef struct lb_unit {
+    int64_t start_ns;   /**< Nanoseconds since the trace's start; may be negative. */
+    int64_t end_ns;     /**< Not before `start_ns`. */
+    int64_t cpu_ns;     /**< CPU time used; -1: not known. */
+    uint32_t task;      /**< 0 to #LB_TASK_MAX. */
+    uint32_t index;     /**< Its number in the task, from 0; a gap means lost units. */
+    int32_t core_start; /**< The core it began on, below the trace's cores; -1: not known. */
+    int32_t core_end;   /**< The core it ended on, likewise. */
+} lb_unit;
+
+/** An interval in which one task ran on one core without a gap. Frozen layout. @since 0.1 */
+typedef struct lb_slice {
+    int64_t start_ns; /**< Nanoseconds since the trace's start. */
+    int64_t end_ns;   /**< Not before `start_ns`. */
+    uint32_t task;    /**< 0 to #LB_TASK_MAX. */
+    int32_t core;     /**< Below the trace's cores. */
+} lb_slice;
+
+/** What was done to a task. @since 0.1 */
+typedef enum lb_mark_kind {
+    LB_MARK_PIN,   /**< It was bound to one core. */
+    LB_MARK_UNPIN, /**< It was let run on all cores again. */
+    LB_MARK_SLEEP, /**< It was put to sleep. */
+    LB_MARK_WAKE,  /**< It was woken. */
+    LB_MARK_FORK,  /**< It was made. */
+    LB_MARK_END    /**< It was told to end. */
+} lb_mark_kind;
+
+/** What was done to a task when. Frozen layout. @since 0.1 */
+typedef struct lb_mark {
+    int64_t time_ns; /**< Nanoseconds since the trace's start. */
+    uint32_t task;   /**< 0 to #LB_TASK_MAX. */
+    int32_t kind;    /**< An #lb_mark_kind. */
+} lb_mark;
+
+/** Makes an empty trace.
+ * @param cores how many cores there were, 1 or more
+ * @param ret_trace the caller frees it with lb_trace_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_new(uint32_t cores, lb_trace **ret_trace, lb_error *err);
+
+/** Frees a trace. @param trace may be NULL @since 0.1 */
+void lb_trace_free(lb_trace *trace);
+
+/** Sets the CPU seconds that one unit takes alone on a core.
+ * @param seconds above 0 and finite; NAN: not known, to be inferred
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID
+ * @since 0.1 */
+lb_status lb_trace_set_unit_work(lb_trace *trace, double seconds, lb_error *err);
+
+/** The CPU seconds that one unit takes alone on a core; NAN: not known. @since 0.1 */
+double lb_trace_unit_work(const lb_trace *trace);
+
+/** Sets, or replaces, an entry of the metadata. The keys "lbsched-trace", "cores", "unit_work_s"
+ * and "table" belong to the file format and are refused.
+ * @param key as for lb_table_set_meta()
+ * @param value as for lb_table_set_meta(); NULL removes the entry
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_set_meta(lb_trace *trace, const char *key, const char *value, lb_error *err);
+
+/** The value of an entry of the metadata, valid until it is set again; NULL: not set.
+ * @since 0.1 */
+const char *lb_trace_meta(const lb_trace *trace, const char *key);
+
+/** Adds a unit, which unseals the trace.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_add_unit(lb_trace *trace, const lb_unit *unit, lb_error *err);
+
+/** Adds `n` units, or none if one of them is refused.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_add_units(lb_trace *trace, const lb_unit *units, size_t n, lb_error *err);
+
+/** Adds a slice, which unseals the trace.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_add_slice(lb_trace *trace, const lb_slice *slice, lb_error *err);
+
+/** Adds a mark, which unseals the trace.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_add_mark(lb_trace *trace, const lb_mark *mark, lb_error *err);
+
+/** How many cores there were. @since 0.1 */
+uint32_t lb_trace_cores(const lb_trace *trace);
+
+/** The highest number of a task, and 1; 0 of a trace without tasks. @since 0.1 */
+uint32_t lb_trace_tasks(const lb_trace *trace);
+
+/** Sorts units by task and start, slices likewise and marks by time, and checks that units, and
+ * slices, of one task do not overlap and that unit numbers do not repeat. Traces that the library
+ * returns are sealed. An unsealed trace has no units, slices and marks to show, and is
+ * #LB_ERR_INVALID to classify or save.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: the message names the task and the time; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_seal(lb_trace *trace, lb_error *err);
+
+/** The units of a sealed trace, by task, then start; valid until the trace changes.
+ * @param ret_n how many; 0 of an unsealed trace
+ * @return NULL where there are none
+ * @since 0.1 */
+const lb_unit *lb_trace_units(const lb_trace *trace, size_t *ret_n);
+
+/** The slices of a sealed trace, by task, then start; valid until the trace changes.
+ * @param ret_n how many; 0 of an unsealed trace
+ * @return NULL where there are none
+ * @since 0.1 */
+const lb_slice *lb_trace_slices(const lb_trace *trace, size_t *ret_n);
+
+/** The marks of a sealed trace, by time; valid until the trace changes.
+ * @param ret_n how many; 0 of an unsealed trace
+ * @return NULL where there are none
+ * @since 0.1 */
+const lb_mark *lb_trace_marks(const lb_trace *trace, size_t *ret_n);
+
+/** Reads a trace file.
+ * @param path of a file in CSV form
+ * @param ret_trace sealed; the caller frees it with lb_trace_free()
+ * @param err may be NULL
+ * @return #LB_ERR_IO; #LB_ERR_FORMAT: the message names the line; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_load(const char *path, lb_trace **ret_trace, lb_error *err);
+
+/** Reads a trace from memory.
+ * @param text `length` bytes in CSV form, which need not be terminated
+ * @param ret_trace sealed; the caller frees it with lb_trace_free()
+ * @param err may be NULL
+ * @return #LB_ERR_FORMAT: the message names the line; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_parse(const char *text, size_t length, lb_trace **ret_trace, lb_error *err);
+
+/** The form of a trace file. @since 0.1 */
+typedef enum lb_trace_file {
+    LB_TRACE_CSV,        /**< `lbsched-trace 1`, which reads back bit for bit. */
+    LB_TRACE_CHROME_JSON /**< Chrome trace events, which Perfetto UI opens. */
+} lb_trace_file;
+
+/** Writes a sealed trace to a file. On failure no partial file is left where there was none.
+ * @param file an #lb_trace_file
+ * @param err may be NULL
+ * @return #LB_ERR_IO; #LB_ERR_INVALID: not sealed; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_save(const lb_trace *trace, const char *path, lb_trace_file file, lb_error *err);
+
+/** Writes a sealed trace to memory.
+ * @param file an #lb_trace_file
+ * @param ret_text terminated; the caller frees it with lb_free()
+ * @param ret_length its length without the terminator; may be NULL
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: not sealed; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_format(const lb_trace *trace, lb_trace_file file, char **ret_text,
+                          size_t *ret_length, lb_error *err);
+
+/** @} */
+
+/** @defgroup classify Classification
+ * From a trace to a verdict.
+ * @{ */
+
+/** What was inferred: policy and queue structure with probabilities, and reasons. Immutable.
+ * @since 0.1 */
+typedef struct lb_verdict lb_verdict;
+
+/** Which cores share a run queue. @since 0.1 */
+typedef enum lb_queues {
+    LB_QUEUES_UNKNOWN = 0, /**< Not known. */
+    LB_QUEUES_PER_CORE,    /**< Each core has its own. */
+    LB_QUEUES_SINGLE,      /**< All cores share one. */
+    LB_QUEUES_GROUPED      /**< One for each group of cores, such as a core's hyperthreads. */
+} lb_queues;
+
+/** How sure a verdict must be. @since 0.1 */
+typedef struct lb_classify_options {
+    size_t size;       /**< sizeof(lb_classify_options), set by its init function. */
+    double confidence; /**< Below this probability a verdict is unknown: 0.5 to 1, 1 excluded.
+                            Default 0.95. */
+} lb_classify_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_classify_options_init(lb_classify_options *options, size_t size);
+
+/** Infers the policy from a trace's units.
+ * @param trace sealed
+ * @param options NULL: the defaults
+ * @param ret_verdict the caller frees it with lb_verdict_free(). A trace that does not decide, even
+ *        an empty one, gives a verdict of #LB_POLICY_UNKNOWN whose reasons say what is missing.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: not sealed, an option out of range; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_classify(const lb_trace *trace, const lb_classify_options *options,
+                      lb_verdict **ret_verdict, lb_error *err);
+
+/** Frees a verdict. @param verdict may be NULL @since 0.1 */
+void lb_verdict_free(lb_verdict *verdict);
+
+/** The policy, or #LB_POLICY_UNKNOWN where none reaches the confidence asked for. @since 0.1 */
+lb_policy lb_verdict_policy(const lb_verdict *verdict);
+
+/** How probable a policy is. #LB_POLICY_UNKNOWN stands for "none of these": all five sum to 1.
+ * @return 0 to 1; NAN: no such policy
+ * @since 0.1 */
+double lb_verdict_probability(const lb_verdict *verdict, lb_policy policy);
+
+/** The queue structure, or #LB_QUEUES_UNKNOWN. @since 0.1 */
+lb_queues lb_verdict_queues(const lb_verdict *verdict);
+
+/** How probable a queue structure is. #LB_QUEUES_UNKNOWN stands for "none of these": all four sum
+ * to 1.
+ * @return 0 to 1; NAN: no such structure
+ * @since 0.1 */
+double lb_verdict_queues_probability(const lb_verdict *verdict, lb_queues queues);
+
+/** How many reasons there are: at least 1. @since 0.1 */
+size_t lb_verdict_reason_count(const lb_verdict *verdict);
+
+/** A reason: one plain sentence with its numbers, valid as long as the verdict; NULL: no such
+ * reason. @since 0.1 */
+const char *lb_verdict_reason(const lb_verdict *verdict, size_t index);
+
+/** Writes a verdict as text.
+ * @param format #LB_FORMAT_TEXT or #LB_FORMAT_JSON
+ * @param ret_text the caller frees it with lb_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_verdict_format(const lb_verdict *verdict, lb_format format, char **ret_text,
+                            lb_error *err);
+
+/** Makes the model that the verdict implies, with what was measured.
+ * @param ret_model the caller frees it with lb_model_free()
+ * @param err may be NULL
+ * @return #LB_ERR_UNSUPPORTED of an unknown verdict; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_error *err);
+
+/** The duration of a unit against concurrency ("Detecting Further Immediate Load Balancing
+ * Features"): a row for each number of running tasks, from the units that lie wholly inside such an
+ * interval. Columns: concurrency, mean_s, stddev_s, stderr_s, units, model_s.
+ * @param trace sealed
+ * @param model predicts model_s; NULL: processor sharing on the trace's cores
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: not sealed, or the model has other cores than the trace; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_profile(const lb_trace *trace, const lb_model *model, lb_table **ret_table,
+                           lb_error *err);
+
+/** @} */
+
+/** @defgroup experiment Host and experiments
+ * The only part that touches the operating system.
+ * @{ */
+
+/** The machine that experiments run on. Immutable once opened. @since 0.1 */
+typedef struct lb_host lb_host;
+
+/** Where a host is read from. @since 0.1 */
+typedef struct lb_host_options {
+    size_t size;              /**< sizeof(lb_host_options), set by its init function. */
+    const char *topology_xml; /**< The path of an hwloc XML file that describes another machine.
+                                   Default NULL: this machine. */
+    const char *synthetic;    /**< An hwloc synthetic description of one, such as
+                                   "package:2 core:4 pu:2"; not together with `topology_xml`.
+                                   Default NULL. */
+} lb_host_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_host_options_init(lb_host_options *options, size_t size);
+
+/** Reads the machine: its topology through hwloc, and what of it this process may use.
+ * @param options NULL: this machine
+ * @param ret_host the caller frees it with lb_host_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: a description that hwloc does not take; #LB_ERR_IO: no such file;
+ *         #LB_ERR_UNSUPPORTED: no core that may be used, or a build without experiments;
+ *         #LB_ERR_SYSTEM; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_host_open(const lb_host_options *options, lb_host **ret_host, lb_error *err);
+
+/** Frees a host. @param host may be NULL @since 0.1 */
+void lb_host_free(lb_host *host);
+
+/** How many logical CPUs this process may use: the cores. @since 0.1 */
+uint32_t lb_host_cores(const lb_host *host);
+
+/** How many physical cores are behind them. @since 0.1 */
+uint32_t lb_host_physical_cores(const lb_host *host);
+
+/** The system's number of a core.
+ * @param core below lb_host_cores()
+ * @return UINT32_MAX: no such core
+ * @since 0.1 */
+uint32_t lb_host_cpu(const lb_host *host, uint32_t core);
+
+/** One line that describes the machine, such as "AMD EPYC, 2 cores (2 physical), Linux 6.18.44";
+ * valid as long as the host. @since 0.1 */
+const char *lb_host_description(const lb_host *host);
+
+/** What an experiment is for. @since 0.1 */
+typedef enum lb_experiment_kind {
+    LB_EXPERIMENT_DETECT = 1 /**< Staggered ends: who speeds up when a task ends? */
+} lb_experiment_kind;
+
+/** How an experiment is run. @since 0.1 */
+typedef struct lb_experiment_options {
+    size_t size;             /**< sizeof(lb_experiment_options), set by its init function. */
+    uint32_t tasks_per_core; /**< How many workers start on each core, 3 or more. Default 3. */
+    uint32_t reserved;       /**< 0. */
+    double unit_work;        /**< CPU seconds of one unit of work, 0.0005 to 1. Default 0.01. */
+    double budget;           /**< Seconds that the whole call may take, 1 or more. Default 20. */
+    lb_progress_fn progress; /**< Default NULL. */
+    void *progress_user;     /**< Handed to `progress`. Default NULL. */
+} lb_experiment_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_experiment_options_init(lb_experiment_options *options, size_t size);
+
+/** Lets worker processes run on the host and records what happened. The workers inherit the calling
+ * thread's scheduling class and nice level; none of them outlives the call, and the caller's other
+ * children, signal handlers, signal mask, affinity and scheduling class are as before.
+ * @param host NULL: this machine
+ * @param kind an #lb_experiment_kind
+ * @param options NULL: the defaults
+ * @param ret_trace sealed; the caller frees it with lb_trace_free(). Its metadata say how the
+ *        experiment was made and how much foreign CPU time disturbed it (foreign_cpu_percent).
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM; #LB_ERR_SYSTEM; #LB_ERR_PERMISSION;
+ *         #LB_ERR_UNSUPPORTED: one core only, a described host, a build without experiments;
+ *         #LB_ERR_CANCELLED; #LB_ERR_TIMEOUT; #LB_ERR_WORKER
+ * @since 0.1 */
+lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
+                            const lb_experiment_options *options, lb_trace **ret_trace,
+                            lb_error *err);
+
+/** Runs a workload for real: what lb_model_durations() predicts, measured. Every process of the
+ * workload becomes a worker process that uses as much CPU time as its work says; all are released
+ * at one moment, time 0 of the trace, and nothing is arranged but first cores, where set.
+ * @param host NULL: this machine
+ * @param workload finite works, with first cores below the host's cores; no arrivals, weights or
+ *        events
+ * @param options NULL: the defaults; tasks_per_core is without effect
+ * @param ret_trace sealed; the caller frees it with lb_trace_free(). Task i is process i.
+ * @param err may be NULL
+ * @return as lb_experiment_run(); #LB_ERR_UNSUPPORTED: arrivals, weights or events
+ * @since 0.1 */
+lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workload,
+                                 const lb_experiment_options *options, lb_trace **ret_trace,
+                                 lb_error *err);
+
+/** The main job in one call: runs what it takes and classifies it.
+ * @param host NULL: this machine
+ * @param options NULL: the defaults
+ * @param ret_verdict the caller frees it with lb_verdict_free(); an unknown verdict is #LB_OK too
+ * @param ret_trace NULL, or receives the trace, which the caller frees with lb_trace_free()
+ * @param err may be NULL
+ * @return as lb_experiment_run()
+ * @since 0.1 */
+lb_status lb_detect(const lb_host *host, const lb_experiment_options *options,
+                    lb_verdict **ret_verdict, lb_trace **ret_trace, lb_error *err);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif
