@@ -16,9 +16,8 @@ static void fill(lb_error *err, lb_status status, int os_errno, const char *form
         return;
     size_t length = strlen(err->message);
     char reason[96];
-    /* The GNU variant: it returns the text, which need not be in the buffer. */
-    const char *text = strerror_r(os_errno, reason, sizeof reason);
-    lbi_snprintf(err->message + length, sizeof err->message - length, ": %s", text);
+    lbi_strerror(os_errno, reason, sizeof reason);
+    lbi_snprintf(err->message + length, sizeof err->message - length, ": %s", reason);
 }
 
 lb_status lbi_error(lb_error *err, lb_status status, const char *format, ...) {

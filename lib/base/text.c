@@ -38,6 +38,12 @@ int lbi_snprintf(char *buffer, size_t size, const char *format, ...) {
     return length;
 }
 
+void lbi_strerror(int os_errno, char *buffer, size_t size) {
+    locale_t c, before = enter_c_locale(&c);
+    snprintf(buffer, size, "%s", c == (locale_t)0 ? "system error" : strerror_l(os_errno, c));
+    leave_c_locale(before, c);
+}
+
 void lbi_format_number(double value, char buffer[LBI_NUMBER_SIZE]) {
     if (isnan(value)) {
         strcpy(buffer, "nan");

@@ -15,6 +15,9 @@ int lbi_vsnprintf(char *buffer, size_t size, const char *format, va_list argumen
     LBI_PRINTF(3, 0);
 int lbi_snprintf(char *buffer, size_t size, const char *format, ...) LBI_PRINTF(3, 4);
 
+/* The system's words for an error number, not translated. */
+void lbi_strerror(int os_errno, char *buffer, size_t size);
+
 #define LBI_NUMBER_SIZE 32
 /* The shortest decimal that reads back as `value`; "nan", "inf", "-inf" for what has none. */
 void lbi_format_number(double value, char buffer[LBI_NUMBER_SIZE]);
