@@ -118,10 +118,10 @@ formatted() {
     clang-format --dry-run -Werror $(files '\.[ch]$')
 }
 
-# The licence text itself is the one file that needs no line about its licence.
+# All files but the licence text itself, and those that are empty.
 licensed() {
     bad=$(files | grep -vxE '(\./)?LICENSE' | while read -r file; do
-        head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
+        [ ! -s "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
     done)
     [ -z "$bad" ] || {
         echo "no SPDX line in:"
