@@ -82,24 +82,26 @@ void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw) {
     /* Streams of timeslice_run() are seeded with the seed itself: keep away from them. */
     random_stream random = {seed ^ 0x6a09e667f3bcc908u};
     timeslice_config *config = &ret_draw->config;
+    timeslice_defaults(config);
+    config->seed = seed;
+    config->policy = (timeslice_policy)random_below(&random, 5);
+    config->cores = (uint32_t)AMONG(&random, 2, 4, 8, 16);
+    config->tasks_per_core = (uint32_t)AMONG(&random, 3, 3, 4, 5, 6);
+    config->choice = chance(&random, 0.5) ? TIMESLICE_LONGEST : TIMESLICE_ANY;
+    config->order = (timeslice_order)random_below(&random, 3);
+    config->end = (timeslice_end)random_below(&random, 3);
+    config->shuffled_start = chance(&random, 0.5);
+    config->slice_jitter = AMONG(&random, 0, 0, 0.05, 0.3);
+    config->gap_jitter = AMONG(&random, 0, 0.1);
+    config->cpu_time_hidden = chance(&random, 0.5);
+    config->cores_hidden = chance(&random, 0.5);
+    const timeslice_config drawn = *config;
     do {
-        timeslice_defaults(config);
-        config->seed = seed;
-        config->policy = (timeslice_policy)random_below(&random, 5);
-        config->cores = (uint32_t)AMONG(&random, 2, 4, 8, 16);
-        config->tasks_per_core = (uint32_t)AMONG(&random, 3, 3, 4, 5, 6);
-        config->choice = chance(&random, 0.5) ? TIMESLICE_LONGEST : TIMESLICE_ANY;
-        config->order = (timeslice_order)random_below(&random, 3);
-        config->end = (timeslice_end)random_below(&random, 3);
-        config->shuffled_start = chance(&random, 0.5);
-        config->slice_jitter = AMONG(&random, 0, 0, 0.05, 0.3);
-        config->gap_jitter = AMONG(&random, 0, 0.1);
-        config->cpu_time_hidden = chance(&random, 0.5);
-        config->cores_hidden = chance(&random, 0.5);
+        *config = drawn;
         draw_times(config, &random);
         draw_noise(config, &random, noise);
-        if (noise & DRAW_SPEEDS)
-            draw_speeds(config, &random, ret_draw->speeds);
     } while (draw_expected_units(config) > DRAW_UNITS_MAX ||
              draw_expected_seconds(config) * config->cores / config->slice > DRAW_SLICES_MAX);
+    if (noise & DRAW_SPEEDS)
+        draw_speeds(config, &random, ret_draw->speeds);
 }

@@ -6,8 +6,8 @@
 #include "timeslice.h"
 
 /* A trace is not longer than this, so that thousands can be made. */
-#define DRAW_UNITS_MAX 100e3
-#define DRAW_SLICES_MAX 1e6
+#define DRAW_UNITS_MAX 200e3
+#define DRAW_SLICES_MAX 2e6
 
 /* What disturbs a trace beside the policy's own randomness; a set. */
 enum {
