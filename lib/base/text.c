@@ -107,7 +107,7 @@ bool lbi_parse_unsigned(const char *text, const char *end, uint64_t max, uint64_
         if (*text < '0' || *text > '9')
             return false;
         uint64_t digit = (uint64_t)(*text - '0');
-        if (value > max / 10 || value * 10 > max - digit)
+        if (digit > max || value > (max - digit) / 10)
             return false;
         value = value * 10 + digit;
     }
