@@ -474,7 +474,8 @@ typedef struct lb_trace lb_trace;
 
 /** One timed unit of work of one task. Frozen layout. @since 0.1 */
 typedef struct lb_unit {
-    int64_t start_ns;   /**< Nanoseconds since the trace's start; may be negative. */
+    int64_t start_ns;   /**< Nanoseconds since the trace's start; may be negative. Any value is
+                             taken, so the difference of two times need not fit. */
     int64_t end_ns;     /**< Not before `start_ns`. */
     int64_t cpu_ns;     /**< CPU time used; -1: not known. */
     uint32_t task;      /**< 0 to #LB_TASK_MAX. */
@@ -508,7 +509,7 @@ typedef struct lb_mark {
     int32_t kind;    /**< An #lb_mark_kind. */
 } lb_mark;
 
-/** Makes an empty trace.
+/** Makes an empty trace, which is sealed.
  * @param cores how many cores there were, 1 or more
  * @param ret_trace the caller frees it with lb_trace_free()
  * @param err may be NULL
@@ -530,7 +531,9 @@ lb_status lb_trace_set_unit_work(lb_trace *trace, double seconds, lb_error *err)
 double lb_trace_unit_work(const lb_trace *trace);
 
 /** Sets, or replaces, an entry of the metadata. The keys "lbsched-trace", "cores", "unit_work_s"
- * and "table" belong to the file format and are refused.
+ * and "table" belong to the file format and are refused; "cpus" (the system's number of each core,
+ * such as "0,8,16") and "groups" (cores that belong together, such as "0-1,2-3") have their form
+ * checked.
  * @param key as for lb_table_set_meta()
  * @param value as for lb_table_set_meta(); NULL removes the entry
  * @param err may be NULL
@@ -548,7 +551,8 @@ const char *lb_trace_meta(const lb_trace *trace, const char *key);
  * @since 0.1 */
 lb_status lb_trace_add_unit(lb_trace *trace, const lb_unit *unit, lb_error *err);
 
-/** Adds `n` units, or none if one of them is refused.
+/** Adds `n` units, or none if one of them is refused. None leaves the trace sealed.
+ * @param units of no trace, or of another one
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
  * @since 0.1 */
@@ -621,7 +625,10 @@ typedef enum lb_trace_file {
     LB_TRACE_CHROME_JSON /**< Chrome trace events, which Perfetto UI opens. */
 } lb_trace_file;
 
-/** Writes a sealed trace to a file. On failure no partial file is left where there was none.
+/** Writes a sealed trace to a file. It is written beside `path` and renamed once it is whole, so
+ * that after a failure no partial file is left, and an older file is as it was. What is reached
+ * through a symbolic link, a device or a pipe, a file with several hard links, and one that cannot
+ * be replaced by one like it (owner, permissions) is written in place instead.
  * @param file an #lb_trace_file
  * @param err may be NULL
  * @return #LB_ERR_IO; #LB_ERR_INVALID: not sealed; #LB_ERR_NOMEM
