@@ -76,8 +76,9 @@ START_TEST(what_is_no_number_is_refused) {
     ck_assert(lbi_parse_unsigned("18446744073709551615", &"18446744073709551615"[20], UINT64_MAX,
                                  &whole));
     ck_assert_uint_eq(whole, UINT64_MAX);
-    ck_assert(!lbi_parse_unsigned("4", &"4"[1], 3, &whole)); /* below ten */
-    ck_assert(lbi_parse_unsigned("3", &"3"[1], 3, &whole));
+    const char *four = "4", *three = "3";
+    ck_assert(!lbi_parse_unsigned(four, four + 1, 3, &whole)); /* below ten */
+    ck_assert(lbi_parse_unsigned(three, three + 1, 3, &whole));
     ck_assert_uint_eq(whole, 3);
     const char *const wholes[] = {"", "-1", "+1", "1.0", "101", "18446744073709551616"};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
