@@ -293,7 +293,7 @@ typedef struct lb_estimate_options {
                                   above 0. Default 0.001. */
     uint64_t seed;           /**< The same seed gives the same answer, whatever `threads` is.
                                   Default 0. */
-    lb_progress_fn progress; /**< Default NULL. */
+    lb_progress_fn progress; /**< Called while threads of the library's own work. Default NULL. */
     void *progress_user;     /**< Handed to `progress`. Default NULL. */
     int32_t method;          /**< An #lb_method. Default #LB_METHOD_AUTO. */
     uint32_t threads;        /**< How many threads may be used, 1 or more. Default 1. */
@@ -307,7 +307,8 @@ void lb_estimate_options_init(lb_estimate_options *options, size_t size);
  * INFINITY, NAN, INFINITY, INFINITY. @since 0.1 */
 typedef struct lb_duration {
     double mean;           /**< Seconds. */
-    double stddev;         /**< Seconds; the random variable's, not the estimate's. */
+    double stddev;         /**< Seconds; the random variable's, not the estimate's; 0 of one
+                                sample. */
     double min;            /**< Seconds. */
     double max;            /**< Seconds. */
     double standard_error; /**< Seconds; of the mean: 0 when exact, INFINITY of one sample. */
@@ -322,8 +323,11 @@ typedef struct lb_duration {
  * @param options NULL: the defaults
  * @param ret_duration receives the distribution
  * @param err may be NULL
- * @return #LB_ERR_INVALID; #LB_ERR_NOMEM; #LB_ERR_LIMIT, #LB_ERR_UNSUPPORTED: #LB_METHOD_EXACT is
- *         out of reach, or the model rotates; #LB_ERR_CANCELLED
+ * @return #LB_ERR_INVALID: also of a first core that the model does not have; #LB_ERR_NOMEM;
+ *         #LB_ERR_LIMIT: #LB_METHOD_EXACT meets more than 1,000,000 realisations (choices that end
+ *         in the same lists are one), or one with more than 40 instants at which chance decides;
+ *         #LB_ERR_UNSUPPORTED: #LB_METHOD_EXACT of a model with a rotation_time;
+ *         #LB_ERR_CANCELLED; #LB_ERR_SYSTEM: a thread cannot be started
  * @since 0.1 */
 lb_status lb_model_duration(const lb_model *model, const lb_workload *workload, size_t index,
                             const lb_estimate_options *options, lb_duration *ret_duration,

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Step 1b: which process moves from which list to which. */
+#include "engine.h"
+
+/* Active balancing, which grained processor sharing does too, wants lists within one of each other;
+ * lazy balancing wants no list empty beside one of two. So the giver must be this long. */
+static uint32_t giver_length(const lbi_engine *engine) {
+    switch (engine->model->options.policy) {
+    case LB_POLICY_NONE:
+        return UINT32_MAX;
+    case LB_POLICY_LAZY:
+        return engine->shortest == 0 ? 2 : UINT32_MAX;
+    default:
+        return engine->shortest + 2;
+    }
+}
+
+bool lbi_balance_is_needed(const lbi_engine *engine) {
+    return engine->longest >= giver_length(engine);
+}
+
+static void move(lbi_engine *engine, uint32_t from, uint32_t position, uint32_t to) {
+    uint32_t slot = lbi_list_entries(engine, from)[position].slot;
+    double remaining = lbi_list_take(engine, from, position);
+    lbi_list_insert(engine, to, slot, remaining);
+    if (engine->moves != NULL)
+        engine->moves[engine->move_count++] = (lbi_move){slot, from, to};
+}
+
+static uint32_t choose_process(lbi_engine *engine, uint32_t list) {
+    const lbi_list *giver = &engine->lists[list];
+    switch (engine->model->options.process_choice) {
+    case LB_PROCESS_FIRST:
+        return engine->places[giver->oldest].position;
+    case LB_PROCESS_LAST:
+        return engine->places[giver->newest].position;
+    default:
+        return lbi_engine_choose(engine, giver->length);
+    }
+}
+
+void lbi_balance(lbi_engine *engine) {
+    for (;;) {
+        uint32_t length = giver_length(engine);
+        if (engine->longest < length)
+            return;
+        if (engine->model->options.list_choice == LB_LIST_LONGEST)
+            length = engine->longest;
+        uint32_t to = lbi_lengths_shortest(engine);
+        uint32_t givers = lbi_lengths_at_least(engine, length);
+        uint32_t from = engine->by_length[lbi_engine_choose(engine, givers)];
+        move(engine, from, choose_process(engine, from), to);
+    }
+}
+
+void lbi_rotate(lbi_engine *engine) {
+    if (engine->longest < 2 || engine->longest != engine->shortest + 1)
+        return;
+    uint32_t longest = lbi_lengths_at_least(engine, engine->longest);
+    uint32_t from = engine->by_length[lbi_engine_choose(engine, longest)];
+    uint32_t position = lbi_engine_choose(engine, engine->lists[from].length);
+    uint32_t to = longest + lbi_engine_choose(engine, engine->list_count - longest);
+    move(engine, from, position, engine->by_length[to]);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* ---- memory ---- */
+
+typedef struct part {
+    void *where; /* the address of the pointer in the engine */
+    size_t count, size;
+} part;
+
+enum {
+    PARTS_MAX = 20,
+    ALIGNMENT = 64
+};
+
+static size_t list_parts(lbi_engine *e, part *parts) {
+    size_t lists = e->list_count, leaves = e->tree_size, n = 0;
+    parts[n++] = (part){&e->lists, lists, sizeof *e->lists};
+    parts[n++] = (part){&e->changed, lists, sizeof *e->changed};
+    parts[n++] = (part){&e->next_tree, 2 * leaves, sizeof *e->next_tree};
+    if (!e->shared) {
+        parts[n++] = (part){&e->shortest_tree, 2 * leaves, sizeof *e->shortest_tree};
+        parts[n++] = (part){&e->by_length, lists, sizeof *e->by_length};
+        parts[n++] = (part){&e->at, lists, sizeof *e->at};
+    }
+    return n;
+}
+
+static size_t process_parts(lbi_engine *e, bool weighted, part *parts) {
+    size_t n = 0, p = e->capacity;
+    parts[n++] = (part){&e->arena, e->arena_size, sizeof *e->arena};
+    parts[n++] = (part){&e->places, p, sizeof *e->places};
+    parts[n++] = (part){&e->remaining, p, sizeof *e->remaining};
+    parts[n++] = (part){&e->state, p, sizeof *e->state};
+    parts[n++] = (part){&e->wanted, p, sizeof *e->wanted};
+    parts[n++] = (part){&e->done, p, sizeof *e->done};
+    parts[n++] = (part){&e->touched, p, sizeof *e->touched};
+    if (!e->shared)
+        parts[n++] = (part){&e->longer, p + 2, sizeof *e->longer};
+    if (e->ordered) {
+        parts[n++] = (part){&e->older, p, sizeof *e->older};
+        parts[n++] = (part){&e->newer, p, sizeof *e->newer};
+    }
+    if (e->shared && weighted) {
+        parts[n++] = (part){&e->by_weight, p, sizeof *e->by_weight};
+        parts[n++] = (part){&e->weight_position, p, sizeof *e->weight_position};
+    }
+    return n;
+}
+
+static size_t padded(size_t size) {
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool allocate(lbi_engine *e, bool weighted) {
+    part parts[PARTS_MAX];
+    size_t count = list_parts(e, parts);
+    count += process_parts(e, weighted, parts + count);
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].count > (SIZE_MAX / 2 - size) / parts[i].size)
+            return false;
+        size += padded(parts[i].count * parts[i].size);
+    }
+    char *block = aligned_alloc(ALIGNMENT, size > 0 ? size : ALIGNMENT);
+    if (block == NULL)
+        return false;
+    e->block = block;
+    e->block_size = size;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(parts[i].where, &block, sizeof block);
+        block += padded(parts[i].count * parts[i].size);
+    }
+    return true;
+}
+
+lb_status lbi_engine_new(lbi_engine *engine, const lb_model *model, lbi_engine_needs needs,
+                         lb_error *err) {
+    *engine = (lbi_engine){.model = model, .capacity = needs.processes};
+    engine->shared = lbi_model_is_shared(model);
+    engine->rotates = lbi_model_rotates(model);
+    engine->list_count = engine->shared ? 2 : model->options.cores;
+    engine->ordered = !engine->shared && model->options.policy != LB_POLICY_NONE &&
+                      model->options.process_choice != LB_PROCESS_RANDOM;
+    engine->tracked = needs.tracked || engine->ordered || (engine->shared && needs.weighted);
+    if (needs.processes > LBI_PROCESSES_MAX || engine->list_count > LBI_PROCESSES_MAX / 4)
+        return lbi_error_nomem(err, "the state of a realisation");
+    engine->tree_size = 1;
+    while (engine->tree_size < engine->list_count)
+        engine->tree_size *= 2;
+    double arena = (double)needs.processes * 1.375 + 4.0 * engine->list_count + 64;
+    if (arena >= UINT32_MAX)
+        return lbi_error_nomem(err, "the state of a realisation");
+    engine->arena_size = (uint32_t)arena;
+    if (!allocate(engine, needs.weighted))
+        return lbi_error_nomem(err, "the state of a realisation");
+    lbi_engine_reset(engine, 0);
+    return LB_OK;
+}
+
+void lbi_engine_free(lbi_engine *engine) {
+    free(engine->block);
+    engine->block = NULL;
+}
+
+void lbi_engine_reset(lbi_engine *engine, uint64_t seed) {
+    engine->now = lbi_twofold_of(0);
+    engine->finite = engine->running = 0;
+    engine->check_time = engine->rotate_time = INFINITY;
+    engine->check_due = engine->rotate_due = false;
+    engine->in_order = true;
+    engine->hazard_time = 0;
+    engine->rotating = 0;
+    engine->draws = 0;
+    engine->move_count = engine->done_count = engine->touched_count = engine->changed_count = 0;
+    memset(engine->state, LBI_ABSENT, engine->capacity);
+    memset(engine->wanted, LBI_UNTOUCHED, engine->capacity);
+    lbi_lists_reset(engine);
+    lbi_engine_reseed(engine, seed);
+}
+
+void lbi_engine_reseed(lbi_engine *engine, uint64_t seed) {
+    lbi_random_seed(&engine->random, seed);
+    if (!engine->rotates)
+        return;
+    /* What is left of an exponential time is exponential: it may be drawn anew. */
+    engine->hazard = lbi_random_exponential(&engine->random, 1);
+    engine->hazard_time = engine->now.high;
+    if (engine->rotating > 0)
+        engine->rotate_time = engine->now.high + engine->hazard *
+                                                     engine->model->options.rotation_time /
+                                                     engine->rotating;
+}
+
+void lbi_engine_copy(lbi_engine *to, const lbi_engine *from) {
+    lbi_engine copy = *from;
+    part parts[PARTS_MAX];
+    size_t count = list_parts(&copy, parts);
+    count += process_parts(&copy, copy.by_weight != NULL, parts + count);
+    for (size_t i = 0; i < count; i++) {
+        char *pointer;
+        memcpy(&pointer, parts[i].where, sizeof pointer);
+        pointer = to->block + (pointer - from->block);
+        memcpy(parts[i].where, &pointer, sizeof pointer);
+    }
+    copy.block = to->block;
+    copy.script = to->script;
+    copy.moves = to->moves;
+    memcpy(copy.block, from->block, from->block_size);
+    *to = copy;
+}
+
+/* ---- chance ---- */
+
+uint32_t lbi_engine_choose(lbi_engine *engine, uint32_t ways) {
+    if (ways <= 1)
+        return 0;
+    engine->draws++;
+    lbi_script *script = engine->script;
+    if (script == NULL)
+        return (uint32_t)lbi_random_below(&engine->random, ways);
+    if (script->used == script->length) {
+        if (script->length == script->capacity) {
+            script->failed = true;
+            return 0;
+        }
+        script->taken[script->length] = 0;
+        script->ways[script->length++] = ways;
+    }
+    return script->taken[script->used++];
+}
+
+/* ---- an instant ---- */
+
+double lbi_engine_next(const lbi_engine *engine) {
+    double next = engine->next_tree[1];
+    if (engine->check_time < next)
+        next = engine->check_time;
+    return engine->rotate_time < next ? engine->rotate_time : next;
+}
+
+/* A completion's time is known to more digits than a double has. */
+static lbi_twofold exact_time(const lbi_engine *engine, double time) {
+    if (engine->next_tree[1] != time)
+        return lbi_twofold_of(time);
+    uint32_t node = 1;
+    while (node < engine->tree_size)
+        node = engine->next_tree[2 * node] == time ? 2 * node : 2 * node + 1;
+    return engine->lists[node - engine->tree_size].next;
+}
+
+void lbi_engine_open(lbi_engine *engine, double time) {
+    double limit = time + LBI_WINDOW * time;
+    engine->now = exact_time(engine, time);
+    engine->done_count = 0;
+    engine->move_count = 0;
+    if (engine->next_tree[1] <= limit)
+        lbi_lists_complete(engine, limit);
+    if (engine->check_time <= limit) {
+        engine->check_due = true;
+        engine->check_time = INFINITY;
+    }
+    if (engine->rotate_time <= limit) {
+        engine->rotate_due = true;
+        engine->rotate_time = INFINITY;
+    }
+}
+
+static void touch(lbi_engine *engine, uint32_t slot, lbi_state wanted) {
+    if (engine->wanted[slot] == LBI_UNTOUCHED) {
+        if (engine->touched_count > 0 && engine->touched[engine->touched_count - 1] > slot)
+            engine->in_order = false;
+        engine->touched[engine->touched_count++] = slot;
+    }
+    engine->wanted[slot] = (uint8_t)wanted;
+}
+
+static lbi_state current(const lbi_engine *engine, uint32_t slot) {
+    uint8_t wanted = engine->wanted[slot];
+    return (lbi_state)(wanted == LBI_UNTOUCHED ? engine->state[slot] : wanted);
+}
+
+void lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core) {
+    engine->places[slot].list = engine->shared ? LBI_ANY_CORE : core;
+    engine->remaining[slot] = work;
+    if (work > 0)
+        touch(engine, slot, LBI_RUNNING);
+    else
+        engine->done[engine->done_count++] = slot;
+}
+
+bool lbi_engine_sleep(lbi_engine *engine, uint32_t slot) {
+    if (current(engine, slot) != LBI_RUNNING)
+        return false;
+    touch(engine, slot, LBI_ASLEEP);
+    return true;
+}
+
+bool lbi_engine_wake(lbi_engine *engine, uint32_t slot) {
+    if (current(engine, slot) != LBI_ASLEEP)
+        return false;
+    touch(engine, slot, LBI_RUNNING);
+    return true;
+}
+
+bool lbi_engine_stop(lbi_engine *engine, uint32_t slot) {
+    if (current(engine, slot) == LBI_ABSENT)
+        return false;
+    touch(engine, slot, LBI_ABSENT);
+    return true;
+}
+
+static void sort_slots(uint32_t *slots, size_t count) {
+    for (size_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (size_t i = gap; i < count; i++) {
+            uint32_t slot = slots[i];
+            size_t j = i;
+            for (; j >= gap && slots[j - gap] > slot; j -= gap)
+                slots[j] = slots[j - gap];
+            slots[j] = slot;
+        }
+}
+
+static void place_one(lbi_engine *engine, uint32_t slot) {
+    double work = engine->remaining[slot];
+    if (engine->shared) {
+        lbi_sharing_insert(engine, slot, work);
+        return;
+    }
+    uint32_t core = engine->places[slot].list;
+    lbi_list_insert(engine, core == LBI_ANY_CORE ? lbi_lengths_shortest(engine) : core, slot, work);
+}
+
+static double take_one(lbi_engine *engine, uint32_t slot) {
+    if (engine->shared)
+        return lbi_sharing_take(engine, slot);
+    return lbi_list_take(engine, engine->places[slot].list, engine->places[slot].position);
+}
+
+void lbi_engine_place(lbi_engine *engine) {
+    size_t count = engine->touched_count;
+    if (count == 0)
+        return;
+    if (!engine->in_order)
+        sort_slots(engine->touched, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = engine->touched[i];
+        if (engine->state[slot] == LBI_RUNNING && engine->wanted[slot] != LBI_RUNNING)
+            engine->remaining[slot] = take_one(engine, slot);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = engine->touched[i];
+        lbi_state before = (lbi_state)engine->state[slot];
+        engine->state[slot] = engine->wanted[slot];
+        engine->wanted[slot] = LBI_UNTOUCHED;
+        if (engine->state[slot] == LBI_RUNNING && before != LBI_RUNNING)
+            place_one(engine, slot);
+    }
+    engine->touched_count = 0;
+    engine->in_order = true;
+}
+
+bool lbi_engine_must_balance(const lbi_engine *engine) {
+    if (engine->shared || !lbi_balance_is_needed(engine))
+        return false;
+    return engine->rotates || engine->model->options.balance_delay == 0 || engine->check_due;
+}
+
+void lbi_engine_balance(lbi_engine *engine) {
+    if (lbi_engine_must_balance(engine))
+        lbi_balance(engine);
+    engine->check_due = false;
+    if (!engine->rotate_due)
+        return;
+    engine->rotate_due = false;
+    lbi_rotate(engine);
+    engine->hazard = lbi_random_exponential(&engine->random, 1);
+    engine->hazard_time = engine->now.high;
+    engine->rotating = 0;
+}
+
+/* A rotation is due when the hazard of all lists that may rotate has used up one exponential draw:
+ * so nothing is drawn at instants that change nothing. */
+static void schedule_rotation(lbi_engine *engine) {
+    uint32_t rotating = 0;
+    if (engine->longest >= 2 && engine->longest == engine->shortest + 1)
+        rotating = lbi_lengths_at_least(engine, engine->longest);
+    if (rotating == engine->rotating)
+        return;
+    double mean = engine->model->options.rotation_time, now = engine->now.high;
+    engine->hazard -= (now - engine->hazard_time) * engine->rotating / mean;
+    if (!(engine->hazard > 0))
+        engine->hazard = 0;
+    engine->hazard_time = now;
+    engine->rotating = rotating;
+    engine->rotate_time = rotating == 0 ? INFINITY : now + engine->hazard * mean / rotating;
+}
+
+void lbi_engine_close(lbi_engine *engine) {
+    if (engine->shared) {
+        if (engine->changed_count > 0)
+            lbi_sharing_settle(engine);
+    } else
+        for (size_t i = 0; i < engine->changed_count; i++) {
+            uint32_t list = engine->changed[i];
+            double weight = engine->weights == NULL ? engine->lists[list].length
+                                                    : engine->lists[list].weight.high;
+            lbi_list_settle(engine, list, weight / lbi_list_speed(engine, list));
+        }
+    engine->changed_count = 0;
+    if (engine->rotates)
+        schedule_rotation(engine);
+    else if (engine->model->options.balance_delay > 0 && engine->check_time == INFINITY &&
+             !engine->shared && lbi_balance_is_needed(engine))
+        engine->check_time = engine->now.high + engine->model->options.balance_delay;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one engine behind batch and online predictions: the state of one realisation.
+ *
+ * Processes are slots, 0 .. capacity - 1. Time advances from instant to instant:
+ *
+ *     lbi_engine_open(engine, time);    books progress, takes out what completes (engine->done)
+ *     lbi_engine_arrive(), _sleep() ..  what happens to single processes
+ *     lbi_engine_place(engine);         Step 1a: the net effect of these
+ *     lbi_engine_balance(engine);       Step 1b
+ *     lbi_engine_close(engine);         Step 2: the rates until the next instant
+ *
+ * Nothing in it allocates between lbi_engine_new() and lbi_engine_free() except
+ * lbi_engine_reserve(). */
+#ifndef LBI_MODEL_ENGINE_H
+#define LBI_MODEL_ENGINE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/random.h"
+#include "model.h"
+#include "twofold.h"
+#include "workload_parts.h"
+
+/* Events this near to the earliest pending one, relative to its time, are one instant. */
+#define LBI_WINDOW 1e-12
+
+/* Progress on one list is one number, its virtual time; a process completes when that reaches its
+ * tag, which is the virtual time at which it came plus its work over its weight. */
+typedef struct lbi_entry {
+    double tag;
+    uint32_t slot;
+    uint32_t reserved;
+} lbi_entry;
+
+/* Processes that progress in proportion to their weights: the run list of a core or, of processor
+ * sharing, those below the cap of one core (list 0) and those at it (list 1). */
+typedef struct lbi_list {
+    lbi_twofold virtual; /* the virtual time ... */
+    lbi_twofold time;    /* ... at this time */
+    lbi_twofold weight;  /* the sum of the weights */
+    lbi_twofold next;    /* when the first completes, were nothing else to happen */
+    double pace;         /* seconds in which virtual time advances by 1 */
+    uint32_t length;
+    uint32_t begin, room;    /* its part of the arena, a heap by tag */
+    uint32_t before, behind; /* the neighbours in the arena */
+    uint32_t oldest, newest; /* by the time they came, where the model asks for it */
+    bool changed;            /* since the last instant was closed */
+} lbi_list;
+
+typedef enum lbi_state {
+    LBI_ABSENT,  /* not arrived yet, or gone */
+    LBI_RUNNING, /* in a list */
+    LBI_ASLEEP
+} lbi_state;
+
+typedef struct lbi_place {
+    uint32_t list; /* where it is, or was before it slept; LBI_ANY_CORE: never placed */
+    uint32_t position;
+} lbi_place;
+
+/* Choices laid down beforehand, for enumeration. */
+typedef struct lbi_script {
+    uint32_t *taken, *ways; /* of each choice: which was taken out of how many */
+    size_t used, length, capacity;
+    bool failed; /* no memory, or too long */
+} lbi_script;
+
+typedef struct lbi_move {
+    uint32_t slot, from, to;
+} lbi_move;
+
+typedef struct lbi_engine {
+    const lb_model *model;
+    const double *weights; /* NULL: all equal */
+    size_t capacity;       /* processes */
+    uint32_t list_count;
+    bool shared;  /* processor sharing: list 0 below the cap, list 1 at it */
+    bool rotates; /* processor sharing with grain */
+    bool tracked; /* positions are kept: single processes can be taken out */
+    bool ordered; /* who came when is kept */
+
+    lbi_twofold now;
+    size_t finite;      /* running processes of finite work */
+    size_t running;     /* processes in lists */
+    double check_time;  /* the pending delayed check; INFINITY: none */
+    double rotate_time; /* the pending rotation */
+    double hazard;      /* what of it is left, in mean times of one list, at hazard_time */
+    double hazard_time;
+    uint32_t rotating; /* lists that may rotate */
+    bool check_due, rotate_due, in_order;
+
+    lbi_random random;
+    uint64_t draws; /* choices made at random so far */
+    lbi_script *script;
+    lbi_move *moves; /* NULL: not recorded */
+    size_t move_count;
+
+    size_t done_count, touched_count, changed_count;
+
+    /* ---- arrays, all in one block ---- */
+    char *block;
+    size_t block_size;
+    /* of the lists */
+    lbi_list *lists;
+    uint32_t *changed;
+    double *next_tree;       /* winner tree over lists by time of their next completion */
+    uint64_t *shortest_tree; /* over cores by length, then rank */
+    uint32_t *by_length;     /* the cores by falling length ... */
+    uint32_t *at;            /* ... and where each stands there */
+    uint32_t tree_size;      /* leaves */
+    uint32_t longest, shortest;
+    uint32_t first_in_arena, last_in_arena;
+    uint32_t arena_used, arena_size;
+    /* of the processes */
+    lbi_entry *arena;
+    uint32_t *longer; /* [length]: how many lists are that long or longer */
+    lbi_place *places;
+    double *remaining; /* where not running */
+    uint8_t *state;    /* an lbi_state ... */
+    uint8_t *wanted;   /* ... and what it is to be when the instant closes; LBI_UNTOUCHED */
+    uint32_t *done;    /* completed in this instant, in the order found */
+    uint32_t *touched; /* whose state is to change */
+    uint32_t *older, *newer;
+    uint32_t *by_weight; /* heaps: at the cap from the front, least first; below from the back */
+    uint32_t *weight_position;
+} lbi_engine;
+
+#define LBI_UNTOUCHED 0xff
+
+typedef struct lbi_engine_needs {
+    size_t processes;
+    bool tracked;  /* processes sleep, or are stopped or looked at */
+    bool weighted; /* weights may differ */
+} lbi_engine_needs;
+
+lb_status lbi_engine_new(lbi_engine *engine, const lb_model *model, lbi_engine_needs needs,
+                         lb_error *err);
+void lbi_engine_free(lbi_engine *engine);
+/* To time 0, without processes. */
+void lbi_engine_reset(lbi_engine *engine, uint64_t seed);
+void lbi_engine_reseed(lbi_engine *engine, uint64_t seed);
+/* Of an engine that was made for the same model and needs. */
+void lbi_engine_copy(lbi_engine *to, const lbi_engine *from);
+
+/* When something next happens by itself; INFINITY: never. */
+double lbi_engine_next(const lbi_engine *engine);
+void lbi_engine_open(lbi_engine *engine, double time);
+void lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core);
+/* False: it is in that state already, or not there. */
+bool lbi_engine_sleep(lbi_engine *engine, uint32_t slot);
+bool lbi_engine_wake(lbi_engine *engine, uint32_t slot);
+bool lbi_engine_stop(lbi_engine *engine, uint32_t slot);
+void lbi_engine_place(lbi_engine *engine);
+/* Whether lbi_engine_balance() may choose. */
+bool lbi_engine_must_balance(const lbi_engine *engine);
+void lbi_engine_balance(lbi_engine *engine);
+void lbi_engine_close(lbi_engine *engine);
+
+/* One of `ways`, from the script or the random numbers; no draw where there is one only. */
+uint32_t lbi_engine_choose(lbi_engine *engine, uint32_t ways);
+
+/* ---- lists.c ---- */
+
+void lbi_lists_reset(lbi_engine *engine);
+/* Books progress up to engine->now. */
+void lbi_list_sync(lbi_engine *engine, uint32_t list);
+void lbi_list_insert(lbi_engine *engine, uint32_t list, uint32_t slot, double remaining);
+/* The process at `position` leaves; returns its remaining work. */
+double lbi_list_take(lbi_engine *engine, uint32_t list, uint32_t position);
+/* Takes out what completes up to `limit`, into engine->done. */
+void lbi_list_complete(lbi_engine *engine, uint32_t list, double limit);
+/* Pace and next completion, for a list that has changed. */
+void lbi_list_settle(lbi_engine *engine, uint32_t list, double pace);
+/* Calls lbi_list_complete() for all that are due. */
+void lbi_lists_complete(lbi_engine *engine, double limit);
+
+/* What the list's processes can get together at most. */
+static inline double lbi_list_speed(const lbi_engine *engine, uint32_t list) {
+    const lb_model *model = engine->model;
+    if (engine->shared)
+        return model->fastest == NULL ? model->options.cores : model->fastest[model->options.cores];
+    return model->speeds == NULL ? 1 : model->speeds[list];
+}
+
+static inline lbi_entry *lbi_list_entries(const lbi_engine *engine, uint32_t list) {
+    return engine->arena + engine->lists[list].begin;
+}
+
+/* ---- lengths.c ---- */
+
+void lbi_lengths_reset(lbi_engine *engine);
+void lbi_lengths_grown(lbi_engine *engine, uint32_t list);
+void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list);
+/* The shortest list; the fastest core, then the lowest index, on a tie. */
+uint32_t lbi_lengths_shortest(const lbi_engine *engine);
+static inline uint32_t lbi_lengths_at_least(const lbi_engine *engine, uint32_t length) {
+    return length > engine->longest ? 0 : engine->longer[length];
+}
+
+/* ---- balance.c ---- */
+
+void lbi_balance(lbi_engine *engine);
+bool lbi_balance_is_needed(const lbi_engine *engine);
+void lbi_rotate(lbi_engine *engine);
+
+/* ---- sharing.c ---- */
+
+void lbi_sharing_insert(lbi_engine *engine, uint32_t slot, double remaining);
+double lbi_sharing_take(lbi_engine *engine, uint32_t slot);
+/* A completed process has left its list. */
+void lbi_sharing_forget(lbi_engine *engine, uint32_t list, uint32_t slot);
+void lbi_sharing_settle(lbi_engine *engine);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which run lists are how long. Lengths change by one, so a core moves across one boundary between
+ * lengths in `by_length`: constant time. The shortest by rank is the winner of a tree. */
+#include "engine.h"
+
+static uint64_t key(const lbi_engine *engine, uint32_t list) {
+    uint32_t rank = engine->model->rank == NULL ? list : engine->model->rank[list];
+    return (uint64_t)engine->lists[list].length << 32 | rank;
+}
+
+static void replay(lbi_engine *engine, uint32_t list) {
+    uint64_t *tree = engine->shortest_tree;
+    uint32_t node =
+        engine->tree_size + (engine->model->rank == NULL ? list : engine->model->rank[list]);
+    tree[node] = key(engine, list);
+    while (node > 1) {
+        uint64_t left = tree[node & ~1u], right = tree[node | 1u];
+        uint64_t least = left < right ? left : right;
+        node /= 2;
+        if (tree[node] == least)
+            break;
+        tree[node] = least;
+    }
+}
+
+void lbi_lengths_reset(lbi_engine *engine) {
+    uint32_t count = engine->list_count;
+    for (uint32_t i = 0; i < count; i++)
+        engine->by_length[i] = engine->at[i] = i;
+    engine->longer[0] = count;
+    engine->longest = engine->shortest = 0;
+    uint64_t *tree = engine->shortest_tree;
+    for (uint32_t i = 0; i < engine->tree_size; i++)
+        tree[engine->tree_size + i] = i < count ? i : UINT64_MAX; /* by rank, all empty */
+    for (uint32_t i = engine->tree_size - 1; i >= 1; i--)
+        tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
+}
+
+static void exchange(lbi_engine *engine, uint32_t list, uint32_t to) {
+    uint32_t from = engine->at[list], other = engine->by_length[to];
+    engine->by_length[from] = other;
+    engine->at[other] = from;
+    engine->by_length[to] = list;
+    engine->at[list] = to;
+}
+
+void lbi_lengths_grown(lbi_engine *engine, uint32_t list) {
+    uint32_t length = ++engine->lists[list].length;
+    if (length > engine->longest) {
+        engine->longest = length;
+        engine->longer[length] = 0;
+    }
+    exchange(engine, list, engine->longer[length]++);
+    if (engine->shortest == length - 1 && engine->longer[length] == engine->list_count)
+        engine->shortest = length;
+    replay(engine, list);
+}
+
+void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list) {
+    uint32_t length = engine->lists[list].length--;
+    exchange(engine, list, --engine->longer[length]);
+    if (engine->longer[length] == 0)
+        engine->longest = length - 1;
+    if (length - 1 < engine->shortest)
+        engine->shortest = length - 1;
+    replay(engine, list);
+}
+
+uint32_t lbi_lengths_shortest(const lbi_engine *engine) {
+    uint32_t rank = (uint32_t)engine->shortest_tree[1];
+    return engine->model->rank == NULL ? rank : engine->model->by_rank[rank];
+}

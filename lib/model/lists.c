@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of processes that progress together: a heap by tag each, in one arena that all share, so
+ * that a process can always move without memory being asked for. */
+#include "engine.h"
+
+#include <string.h>
+
+/* ---- the arena ---- */
+
+static void link_last(lbi_engine *engine, uint32_t list) {
+    lbi_list *lists = engine->lists;
+    lists[list].before = engine->last_in_arena;
+    lists[list].behind = LBI_ANY_CORE;
+    if (engine->last_in_arena == LBI_ANY_CORE)
+        engine->first_in_arena = list;
+    else
+        lists[engine->last_in_arena].behind = list;
+    engine->last_in_arena = list;
+}
+
+static void unlink_from_arena(lbi_engine *engine, uint32_t list) {
+    lbi_list *lists = engine->lists;
+    uint32_t before = lists[list].before, behind = lists[list].behind;
+    if (before == LBI_ANY_CORE)
+        engine->first_in_arena = behind;
+    else
+        lists[before].behind = behind;
+    if (behind == LBI_ANY_CORE)
+        engine->last_in_arena = before;
+    else
+        lists[behind].before = before;
+}
+
+static void shift(lbi_engine *engine, lbi_list *list, uint32_t to) {
+    memmove(engine->arena + to, engine->arena + list->begin, list->length * sizeof *engine->arena);
+    list->begin = to;
+}
+
+/* Packs all lists and gives each a share of half of what is free; the other half stays at the end
+ * for short lists to move to, so that packing is rare. */
+static void pack(lbi_engine *engine) {
+    uint32_t used = 0;
+    for (uint32_t i = engine->first_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].behind) {
+        shift(engine, &engine->lists[i], used);
+        used += engine->lists[i].length;
+    }
+    double slack = (engine->arena_size - used) / 2.0 / ((double)used + (double)engine->list_count);
+    /* From the last to the first, so that nothing is overwritten. */
+    uint32_t end = used;
+    for (uint32_t i = engine->last_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].before) {
+        lbi_list *list = &engine->lists[i];
+        list->room = list->length + (uint32_t)((list->length + 1.0) * slack);
+        end += list->room - list->length;
+    }
+    engine->arena_used = end;
+    for (uint32_t i = engine->last_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].before) {
+        end -= engine->lists[i].room;
+        shift(engine, &engine->lists[i], end);
+    }
+}
+
+static void make_room(lbi_engine *engine, uint32_t index) {
+    lbi_list *list = &engine->lists[index];
+    while (list->length == list->room) {
+        uint32_t room = list->length + list->length / 2 + 4;
+        if (room <= engine->arena_size - engine->arena_used) {
+            unlink_from_arena(engine, index);
+            link_last(engine, index);
+            shift(engine, list, engine->arena_used);
+            list->room = room;
+            engine->arena_used += room;
+        } else
+            pack(engine);
+    }
+}
+
+void lbi_lists_reset(lbi_engine *engine) {
+    uint32_t count = engine->list_count;
+    /* Room for an even deal; processor sharing begins with all in its list 0. */
+    uint32_t even = engine->shared ? 0 : (uint32_t)(engine->capacity / count) + 2;
+    engine->arena_used = 0;
+    engine->first_in_arena = engine->last_in_arena = LBI_ANY_CORE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t room = engine->shared ? (uint32_t)engine->capacity + 1 : even;
+        if (engine->shared && i == 1)
+            room = 4;
+        engine->lists[i] = (lbi_list){.next = {INFINITY, 0},
+                                      .begin = engine->arena_used,
+                                      .room = room,
+                                      .oldest = LBI_ANY_CORE,
+                                      .newest = LBI_ANY_CORE};
+        engine->arena_used += room;
+        link_last(engine, i);
+    }
+    for (uint32_t i = 0; i < 2 * engine->tree_size; i++)
+        engine->next_tree[i] = INFINITY;
+    if (!engine->shared)
+        lbi_lengths_reset(engine);
+}
+
+/* ---- the heap, four children to a node ---- */
+
+static inline void put(lbi_engine *engine, lbi_entry *heap, uint32_t position, lbi_entry entry) {
+    heap[position] = entry;
+    if (engine->tracked)
+        engine->places[entry.slot].position = position;
+}
+
+static void sift_up(lbi_engine *engine, lbi_entry *heap, uint32_t position, lbi_entry entry) {
+    while (position > 0) {
+        uint32_t parent = (position - 1) / 4;
+        if (heap[parent].tag <= entry.tag)
+            break;
+        put(engine, heap, position, heap[parent]);
+        position = parent;
+    }
+    put(engine, heap, position, entry);
+}
+
+static void sift_down(lbi_engine *engine, lbi_entry *heap, uint32_t length, uint32_t position,
+                      lbi_entry entry) {
+    for (;;) {
+        uint32_t child = 4 * position + 1;
+        if (child >= length)
+            break;
+        uint32_t end = length - child < 4 ? length : child + 4, least = child;
+        for (uint32_t i = child + 1; i < end; i++)
+            if (heap[i].tag < heap[least].tag)
+                least = i;
+        if (entry.tag <= heap[least].tag)
+            break;
+        put(engine, heap, position, heap[least]);
+        position = least;
+    }
+    put(engine, heap, position, entry);
+}
+
+/* ---- who came when ---- */
+
+static void note_newest(lbi_engine *engine, lbi_list *list, uint32_t slot) {
+    engine->older[slot] = list->newest;
+    engine->newer[slot] = LBI_ANY_CORE;
+    if (list->newest == LBI_ANY_CORE)
+        list->oldest = slot;
+    else
+        engine->newer[list->newest] = slot;
+    list->newest = slot;
+}
+
+static void forget_order(lbi_engine *engine, lbi_list *list, uint32_t slot) {
+    uint32_t older = engine->older[slot], newer = engine->newer[slot];
+    if (older == LBI_ANY_CORE)
+        list->oldest = newer;
+    else
+        engine->newer[older] = newer;
+    if (newer == LBI_ANY_CORE)
+        list->newest = older;
+    else
+        engine->older[newer] = older;
+}
+
+/* ---- lists ---- */
+
+static void note_change(lbi_engine *engine, uint32_t index) {
+    if (!engine->lists[index].changed) {
+        engine->lists[index].changed = true;
+        engine->changed[engine->changed_count++] = index;
+    }
+}
+
+void lbi_list_sync(lbi_engine *engine, uint32_t index) {
+    lbi_list *list = &engine->lists[index];
+    double passed = lbi_twofold_minus(engine->now, list->time);
+    if (passed > 0 && list->length > 0)
+        list->virtual = lbi_twofold_plus(list->virtual, passed / list->pace);
+    list->time = engine->now;
+}
+
+/* At the cap of processor sharing weights have no say. */
+static double share(const lbi_engine *engine, uint32_t index, uint32_t slot) {
+    return engine->weights == NULL || (engine->shared && index == 1) ? 1 : engine->weights[slot];
+}
+
+/* Virtual time that has grown large against what one second now adds to it costs digits: with
+ * weights far apart it would come to swallow the work of a heavy newcomer. */
+static void rebase_if_needed(lbi_engine *engine, uint32_t index) {
+    lbi_list *list = &engine->lists[index];
+    if (engine->weights == NULL || list->virtual.high * list->weight.high <=
+                                       256 * engine->now.high * lbi_list_speed(engine, index))
+        return;
+    lbi_entry *entries = engine->arena + list->begin;
+    for (uint32_t i = 0; i < list->length; i++)
+        entries[i].tag = (entries[i].tag - list->virtual.high) - list->virtual.low;
+    list->virtual = lbi_twofold_of(0);
+}
+
+void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double remaining) {
+    lbi_list *list = &engine->lists[index];
+    lbi_list_sync(engine, index);
+    if (list->length == 0)
+        list->virtual = list->weight = lbi_twofold_of(0);
+    if (list->length == list->room)
+        make_room(engine, index);
+    double weight = share(engine, index, slot);
+    list->weight = lbi_twofold_plus(list->weight, weight);
+    rebase_if_needed(engine, index);
+    double tag = list->virtual.high + (list->virtual.low + remaining / weight);
+    if (tag < INFINITY)
+        engine->finite++;
+    engine->running++;
+    engine->places[slot].list = index;
+    sift_up(engine, engine->arena + list->begin, list->length,
+            (lbi_entry){.tag = tag, .slot = slot});
+    if (engine->ordered)
+        note_newest(engine, list, slot);
+    if (engine->shared)
+        list->length++;
+    else
+        lbi_lengths_grown(engine, index);
+    note_change(engine, index);
+}
+
+/* Takes an entry out of a list whose progress is booked. */
+static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) {
+    lbi_list *list = &engine->lists[index];
+    lbi_entry *heap = engine->arena + list->begin;
+    lbi_entry gone = heap[position];
+    if (engine->ordered)
+        forget_order(engine, list, gone.slot);
+    if (engine->shared)
+        list->length--;
+    else
+        lbi_lengths_shrunk(engine, index);
+    if (gone.tag < INFINITY)
+        engine->finite--;
+    engine->running--;
+    list->weight = list->length == 0
+                       ? lbi_twofold_of(0)
+                       : lbi_twofold_plus(list->weight, -share(engine, index, gone.slot));
+    if (position < list->length) {
+        lbi_entry last = heap[list->length];
+        if (position > 0 && last.tag < heap[(position - 1) / 4].tag)
+            sift_up(engine, heap, position, last);
+        else
+            sift_down(engine, heap, list->length, position, last);
+    }
+    note_change(engine, index);
+}
+
+double lbi_list_take(lbi_engine *engine, uint32_t index, uint32_t position) {
+    lbi_list *list = &engine->lists[index];
+    lbi_list_sync(engine, index);
+    lbi_entry entry = engine->arena[list->begin + position];
+    double left = (entry.tag - list->virtual.high) - list->virtual.low;
+    remove_entry(engine, index, position);
+    return left > 0 ? left * share(engine, index, entry.slot) : 0;
+}
+
+void lbi_list_complete(lbi_engine *engine, uint32_t index, double limit) {
+    lbi_list *list = &engine->lists[index];
+    lbi_list_sync(engine, index);
+    double ahead = (limit - engine->now.high) - engine->now.low;
+    double reach = list->virtual.high + (list->virtual.low + ahead / list->pace);
+    do {
+        uint32_t slot = engine->arena[list->begin].slot;
+        engine->done[engine->done_count++] = slot;
+        engine->state[slot] = LBI_ABSENT;
+        remove_entry(engine, index, 0);
+        if (engine->shared)
+            lbi_sharing_forget(engine, index, slot);
+    } while (list->length > 0 && engine->arena[list->begin].tag <= reach);
+}
+
+/* A few nodes of the tree, depth first: the lists that are due are often one. */
+static void complete_below(lbi_engine *engine, uint32_t node, double limit) {
+    if (engine->next_tree[node] > limit)
+        return;
+    if (node >= engine->tree_size) {
+        lbi_list_complete(engine, node - engine->tree_size, limit);
+        return;
+    }
+    complete_below(engine, 2 * node, limit);
+    complete_below(engine, 2 * node + 1, limit);
+}
+
+void lbi_lists_complete(lbi_engine *engine, double limit) {
+    complete_below(engine, 1, limit);
+}
+
+void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
+    lbi_list *list = &engine->lists[index];
+    list->changed = false;
+    list->pace = pace;
+    list->next = lbi_twofold_of(INFINITY);
+    if (list->length > 0) {
+        double left = (engine->arena[list->begin].tag - list->virtual.high) - list->virtual.low;
+        double wait = left > 0 ? left * pace : 0;
+        if (wait < INFINITY)
+            list->next = lbi_twofold_plus(list->time, wait);
+    }
+    double *tree = engine->next_tree;
+    uint32_t node = engine->tree_size + index;
+    tree[node] = list->next.high;
+    while (node > 1) {
+        double left = tree[node & ~1u], right = tree[node | 1u];
+        double least = left < right ? left : right;
+        node /= 2;
+        if (tree[node] == least)
+            break;
+        tree[node] = least;
+    }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LBI_MODEL_MODEL_H
+#define LBI_MODEL_MODEL_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct lb_model {
+    lb_model_options options; /* core_speeds: `speeds` */
+    double *speeds;           /* NULL: all 1 */
+    uint32_t *rank;    /* of a core by speed, the fastest 0, then by index; NULL: its index */
+    uint32_t *by_rank; /* the core of a rank; NULL likewise */
+    double *fastest;   /* [m]: the sum of the m highest speeds; NULL: m */
+};
+
+lb_status lbi_model_copy(const lb_model *model, lb_model **ret_copy, lb_error *err);
+
+/* Whether balancing chooses at random, so that realisations differ. */
+bool lbi_model_is_random(const lb_model *model);
+/* Processor sharing without run lists. */
+bool lbi_model_is_shared(const lb_model *model);
+/* Processor sharing with grain: run lists that rotate. */
+bool lbi_model_rotates(const lb_model *model);
+
+#endif
