@@ -31,6 +31,7 @@ mkdir -p "$out" || exit 1
 . tests/packages.sh
 need_to_build
 need libhwloc-dev pkg-config --exists 'hwloc >= 2.0'
+need libudev-dev pkg-config --exists libudev
 need check pkg-config --exists 'check >= 0.15'
 need gnuplot-nox gnuplot --version
 need doxygen doxygen --version
