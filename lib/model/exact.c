@@ -231,7 +231,8 @@ static lb_status find_outcomes(enumeration *e, fork *f) {
 
 static void follow(enumeration *e, fork *f) {
     const outcome *o = &f->outcomes[f->next++];
-    memcpy(e->taken, f->choices + o->choices, o->choice_count * sizeof *e->taken);
+    for (size_t i = 0; i < o->choice_count; i++)
+        e->taken[i] = f->choices[o->choices + i];
     e->script.length = o->choice_count;
     balance(e);
     lbi_run_close(&e->run);
