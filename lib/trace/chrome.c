@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chrome trace events: process 1 has a thread for each core, process 2 one for each task. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -263,6 +264,24 @@ static int64_t find_origin(const lb_trace *trace) {
     return origin;
 }
 
+static void write_other_data(const writer *w) {
+    const lb_trace *trace = w->trace;
+    lbi_text_printf(w->text, "\"otherData\":{\"" LBI_KEY_CORES "\":\"%lu\"",
+                    (unsigned long)trace->cores);
+    if (!isnan(trace->unit_work)) {
+        lbi_text_string(w->text, ",\"" LBI_KEY_UNIT_WORK "\":\"");
+        lbi_text_number(w->text, trace->unit_work);
+        lbi_text_string(w->text, "\"");
+    }
+    if (w->origin_ns != 0) { /* metadata have no ':' in their keys */
+        lbi_text_string(w->text, ",\"lbsched:start_us\":\"-");
+        write_microseconds(w->text, 0 - (uint64_t)w->origin_ns);
+        lbi_text_string(w->text, "\"");
+    }
+    lbi_meta_write_json(&trace->meta, w->text, true);
+    lbi_text_string(w->text, "}");
+}
+
 lb_status lbi_trace_write_chrome(const lb_trace *trace, lbi_text *text, lb_error *err) {
     writer w = {trace, text, find_origin(trace), false};
     lbi_text_string(text, "{\"traceEvents\":[");
@@ -270,8 +289,8 @@ lb_status lbi_trace_write_chrome(const lb_trace *trace, lbi_text *text, lb_error
     if (status != LB_OK)
         return status;
     write_tasks(&w);
-    lbi_text_printf(text, "\n],\"otherData\":{\"cores\":\"%lu\"", (unsigned long)trace->cores);
-    lbi_meta_write_json(&trace->meta, text, true);
-    lbi_text_string(text, "}}\n");
+    lbi_text_string(text, "\n],");
+    write_other_data(&w);
+    lbi_text_string(text, "}\n");
     return LB_OK;
 }
