@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "experiment/crew.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+#define MILLISECOND INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+#define CHUNK_NS INT64_C(20000)
+#define LOOK_NS (50 * MILLISECOND)
+
+/* ---- beginning and ending ---- */
+
+static size_t aligned(size_t bytes) {
+    return (bytes + 127) / 128 * 128;
+}
+
+static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error *err) {
+    size_t slots = aligned(sizeof(lbi_arena));
+    size_t records = slots + crew->workers * sizeof(lbi_slot), units = 0;
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        if (capacities[i] > SIZE_MAX / 2 / sizeof(lbi_record) - units)
+            return lbi_error_nomem(err, "the workers' records");
+        units += capacities[i];
+    }
+    crew->bytes = records + units * sizeof(lbi_record);
+    lbi_arena *arena = lbi_share(crew->bytes);
+    if (arena == NULL)
+        return lbi_error(err, LB_ERR_NOMEM, "no memory for the workers' records (%zu bytes)",
+                         crew->bytes);
+    arena->slots = (lbi_slot *)((char *)arena + slots);
+    arena->records = (lbi_record *)((char *)arena + records);
+    arena->workers = crew->workers;
+    arena->parent = getpid();
+    arena->class_ = crew->class_;
+    units = 0;
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        lbi_slot *slot = &arena->slots[i];
+        slot->first_record = units;
+        slot->capacity = capacities[i];
+        units += capacities[i];
+        slot->chunks = UINT64_MAX;
+        slot->calibrates = i < crew->host->cores;
+        atomic_store(&slot->deadline_ns, INT64_MAX);
+        atomic_store(&slot->cpu, -1);
+    }
+    crew->arena = arena;
+    return LB_OK;
+}
+
+static lb_status spawn(lbi_crew *crew, lb_error *err) {
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        lbi_hand *hand = &crew->hands[i];
+        int error = lbi_spawn(&hand->process);
+        if (error != 0)
+            return lbi_error_os(err, error == ENOMEM ? LB_ERR_NOMEM : LB_ERR_SYSTEM, error,
+                                "cannot make worker %u of %u", (unsigned)i,
+                                (unsigned)crew->workers);
+        if (hand->process == 0)
+            lbi_worker(crew->arena, i);
+        hand->alive = true;
+        crew->alive++;
+        lb_status status = lbi_crew_bind(crew, i, i % crew->host->cores, err);
+        if (status != LB_OK)
+            return status;
+    }
+    return LB_OK;
+}
+
+static lb_status check_class(lbi_crew *crew, lb_error *err) {
+    int error = lbi_class_get(&crew->class_);
+    if (error != 0)
+        return lbi_error_os(err, LB_ERR_SYSTEM, error, "cannot read the scheduling class");
+    if (!lbi_class_shares(&crew->class_))
+        return lbi_error(err, LB_ERR_UNSUPPORTED,
+                         "the caller's scheduling class is %s: workers inherit it and would not "
+                         "share a core",
+                         lbi_class_name(&crew->class_));
+    crew->slice_ns = lbi_class_slice();
+    return LB_OK;
+}
+
+lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
+                         const lb_experiment_options *options, uint32_t workers,
+                         const size_t *capacities, lb_error *err) {
+    lbi_crew crew = {.host = host,
+                     .options = *options,
+                     .workers = workers,
+                     .begin_ns = lbi_now(),
+                     .foreign = NAN};
+    /* A budget of centuries is as good as one of a decade. */
+    crew.limit_ns = crew.begin_ns + (int64_t)(options->budget < 3e8 ? options->budget * 1e9 : 3e17);
+    crew.expected_ns = crew.limit_ns;
+    lb_status status = check_class(&crew, err);
+    if (status != LB_OK)
+        return status;
+    /* Cancelled in the middle, the thread would leave the mapping and its class behind. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &crew.cancel_state);
+    crew.mask = lbi_mask_new(host);
+    crew.hands = lbi_array_new(workers, sizeof *crew.hands);
+    if (crew.mask.bits == NULL || crew.hands == NULL)
+        status = lbi_error_nomem(err, "the workers");
+    if (status == LB_OK)
+        status = share_arena(&crew, capacities, err);
+    if (status == LB_OK) {
+        for (uint32_t i = 0; i < workers; i++)
+            crew.hands[i] = (lbi_hand){0};
+        crew.arena->chunk_rounds = lbi_chunk_rounds(CHUNK_NS);
+        /* Before the workers are there, as among real-time ones it would starve. Refused, it
+         * manages less well. */
+        lbi_class_raise(&crew.class_);
+        status = spawn(&crew, err);
+    }
+    if (status != LB_OK)
+        lbi_crew_end(&crew);
+    else
+        *ret_crew = crew;
+    return status;
+}
+
+void lbi_crew_end(lbi_crew *crew) {
+    /* All are killed before any is waited for: the living would delay the dying. */
+    if (crew->alive > 0) {
+        for (uint32_t i = 0; i < crew->workers; i++)
+            if (crew->hands[i].alive)
+                lbi_kill(crew->hands[i].process);
+        for (uint32_t i = 0; i < crew->workers; i++)
+            if (crew->hands[i].alive)
+                lbi_reap(crew->hands[i].process);
+        crew->alive = 0;
+    }
+    if (crew->arena != NULL) {
+        lbi_class_restore(&crew->class_);
+        lbi_unshare(crew->arena, crew->bytes);
+    }
+    lbi_mask_free(&crew->mask);
+    free(crew->hands);
+    pthread_setcancelstate(crew->cancel_state, NULL);
+}
+
+/* ---- looking after the workers ---- */
+
+static lb_status failed(const lbi_slot *slot, uint32_t worker, lb_error *err) {
+    return lbi_error_os(err, slot->error == EPERM ? LB_ERR_PERMISSION : LB_ERR_SYSTEM, slot->error,
+                        "worker %u cannot set its scheduling class", (unsigned)worker);
+}
+
+static lb_status look_after(lbi_crew *crew, uint32_t worker, lb_error *err) {
+    lbi_hand *hand = &crew->hands[worker];
+    const lbi_slot *slot = &crew->arena->slots[worker];
+    int detail = 0;
+    lbi_fate fate = lbi_fate_of(hand->process, &detail, &hand->cpu_ns);
+    if (fate == LBI_FATE_RUNS)
+        return LB_OK;
+    if (fate == LBI_FATE_STOPPED)
+        return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) was stopped by signal %d",
+                         (unsigned)worker, (long)hand->process, detail);
+    hand->alive = false;
+    crew->alive--;
+    uint32_t state = atomic_load(&slot->state);
+    if (state == LBI_STATE_ENDED)
+        return LB_OK;
+    if (state == LBI_STATE_FAILED)
+        return failed(slot, worker, err);
+    if (fate == LBI_FATE_KILLED)
+        return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) was killed by signal %d",
+                         (unsigned)worker, (long)hand->process, detail);
+    if (fate == LBI_FATE_LOST)
+        return lbi_error(err, LB_ERR_WORKER,
+                         "worker %u (process %ld) is gone: something else waited for it",
+                         (unsigned)worker, (long)hand->process);
+    return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) exited with status %d",
+                     (unsigned)worker, (long)hand->process, detail);
+}
+
+static lb_status report_progress(lbi_crew *crew, int64_t now, lb_error *err) {
+    if (crew->options.progress == NULL)
+        return LB_OK;
+    double fraction = (double)(now - crew->begin_ns) / (double)(crew->expected_ns - crew->begin_ns);
+    fraction = fraction > 1 ? 1 : fraction;
+    /* What is expected may move away. */
+    if (fraction > crew->fraction)
+        crew->fraction = fraction;
+    if (crew->options.progress(crew->options.progress_user, crew->fraction) != 0)
+        return lbi_error(err, LB_ERR_CANCELLED, "the progress callback asked to stop");
+    return LB_OK;
+}
+
+lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
+    int64_t target = until_ns < crew->look_ns ? until_ns : crew->look_ns;
+    if (lbi_now() < target)
+        lbi_sleep_until(target);
+    int64_t now = lbi_now();
+    if (now < crew->look_ns)
+        return LB_OK;
+    crew->look_ns = now + LOOK_NS;
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        lb_status status = crew->hands[i].alive ? look_after(crew, i, err) : LB_OK;
+        if (status != LB_OK)
+            return status;
+    }
+    lb_status status = report_progress(crew, now, err);
+    if (status != LB_OK)
+        return status;
+    if (now > crew->limit_ns && crew->alive > 0)
+        return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent, %u of %u workers run",
+                         crew->options.budget, (unsigned)crew->alive, (unsigned)crew->workers);
+    return LB_OK;
+}
+
+static bool reached(const lbi_crew *crew, uint32_t workers, uint32_t state) {
+    for (uint32_t i = 0; i < workers; i++)
+        if (atomic_load(&crew->arena->slots[i].state) < state)
+            return false;
+    return true;
+}
+
+/* Waits until the first so many workers have come so far. */
+static lb_status await(lbi_crew *crew, uint32_t workers, uint32_t state, lb_error *err) {
+    lb_status status = LB_OK;
+    while (status == LB_OK && !reached(crew, workers, state))
+        status = lbi_crew_step(crew, lbi_now() + 2 * MILLISECOND, err);
+    return status;
+}
+
+static void enter(lbi_crew *crew, uint32_t phase) {
+    atomic_store(&crew->arena->phase, phase);
+    lbi_word_wake(&crew->arena->phase);
+}
+
+/* ---- calibration ---- */
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y ? 1 : 0;
+}
+
+lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
+    lbi_arena *arena = crew->arena;
+    uint32_t n = crew->host->cores < crew->workers ? crew->host->cores : crew->workers;
+    /* A hundredth of the budget, within reason: 50 to 300 ms, a fifth of it to wake the cores. */
+    double time = crew->options.budget * 1e9 / 100;
+    time = time < 5e7 ? 5e7 : time > 3e8 ? 3e8 : time;
+    arena->warm_up_ns = (int64_t)(time / 5);
+    arena->repeats = 25;
+    arena->repeat = (uint64_t)(time * 4 / 5 / 25 / (double)CHUNK_NS);
+    lb_status status = await(crew, crew->workers, LBI_STATE_READY, err);
+    if (status != LB_OK)
+        return status;
+    enter(crew, LBI_PHASE_CALIBRATE);
+    status = await(crew, n, LBI_STATE_CALIBRATED, err);
+    if (status != LB_OK)
+        return status;
+    double *times = lbi_array_new(n, sizeof *times);
+    if (times == NULL)
+        return lbi_error_nomem(err, "the calibration");
+    for (uint32_t i = 0; i < n; i++)
+        times[i] = arena->slots[i].chunk_ns;
+    qsort(times, n, sizeof *times, compare);
+    crew->chunk_work = (times[(n - 1) / 2] + times[n / 2]) / 2 / 1e9;
+    free(times);
+    double chunks = round(crew->options.unit_work / crew->chunk_work);
+    arena->unit_chunks = chunks < 1 ? 1 : (uint64_t)chunks;
+    crew->unit_work = (double)arena->unit_chunks * crew->chunk_work;
+    return LB_OK;
+}
+
+/* ---- cores ---- */
+
+lb_status lbi_crew_bind(lbi_crew *crew, uint32_t worker, uint32_t core, lb_error *err) {
+    lbi_hand *hand = &crew->hands[worker];
+    int error = lbi_bind(hand->process, crew->host, core, &crew->mask);
+    if (error != 0)
+        return lbi_error_os(err, error == EPERM ? LB_ERR_PERMISSION : LB_ERR_SYSTEM, error,
+                            core == UINT32_MAX ? "cannot unbind worker %u"
+                                               : "cannot bind worker %u to one core",
+                            (unsigned)worker);
+    *(core == UINT32_MAX ? &hand->unpinned_ns : &hand->pinned_ns) = lbi_now();
+    return LB_OK;
+}
+
+int32_t lbi_crew_core(const lbi_crew *crew, uint32_t worker) {
+    return lbi_host_core(crew->host, atomic_load(&crew->arena->slots[worker].cpu));
+}
+
+/* ---- start ---- */
+
+lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err) {
+    enter(crew, LBI_PHASE_SPIN);
+    return lbi_crew_settle(crew, err);
+}
+
+static bool settled(const lbi_crew *crew) {
+    /* Two chunks: the first may have begun before. */
+    for (uint32_t i = 0; i < crew->workers; i++)
+        if (atomic_load(&crew->arena->slots[i].progress) < crew->hands[i].progress + 2)
+            return false;
+    return true;
+}
+
+lb_status lbi_crew_settle(lbi_crew *crew, lb_error *err) {
+    int64_t rounds = 4 * crew->slice_ns * (crew->workers / crew->host->cores + 1);
+    int64_t until = lbi_now() + (rounds > SECOND ? rounds : SECOND);
+    for (uint32_t i = 0; i < crew->workers; i++)
+        crew->hands[i].progress = atomic_load(&crew->arena->slots[i].progress);
+    lb_status status = LB_OK;
+    while (status == LB_OK && !settled(crew) && lbi_now() < until)
+        status = lbi_crew_step(crew, lbi_now() + 2 * MILLISECOND, err);
+    return status;
+}
+
+lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
+    lbi_arena *arena = crew->arena;
+    if (lbi_busy(crew->host, &crew->busy_ns) != 0)
+        crew->busy_ns = -1;
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        lbi_hand *hand = &crew->hands[i];
+        int error = lbi_process_cpu(hand->process, &hand->cpu_origin_ns);
+        if (error == ESRCH)
+            return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) is gone", (unsigned)i,
+                             (long)hand->process);
+        if (error != 0)
+            return lbi_error_os(err, LB_ERR_SYSTEM, error, "cannot read the CPU time of worker %u",
+                                (unsigned)i);
+    }
+    crew->own_ns = lbi_thread_cpu();
+    crew->origin_ns = lbi_now();
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        int64_t deadline = atomic_load(&arena->slots[i].deadline_ns);
+        if (deadline != INT64_MAX)
+            atomic_store(&arena->slots[i].deadline_ns, crew->origin_ns + deadline);
+    }
+    enter(crew, LBI_PHASE_RUN);
+    return LB_OK;
+}
+
+/* ---- end ---- */
+
+static void measure_foreign(lbi_crew *crew) {
+    int64_t busy, time = lbi_now() - crew->origin_ns;
+    if (crew->busy_ns < 0 || lbi_busy(crew->host, &busy) != 0)
+        return;
+    int64_t own = lbi_thread_cpu() - crew->own_ns;
+    for (uint32_t i = 0; i < crew->workers; i++)
+        own += crew->hands[i].cpu_ns - crew->hands[i].cpu_origin_ns;
+    double foreign = (double)(busy - crew->busy_ns - own) / ((double)time * crew->host->cores);
+    crew->foreign = foreign < 0 ? 0 : foreign;
+}
+
+lb_status lbi_crew_finish(lbi_crew *crew, lb_error *err) {
+    lb_status status = LB_OK;
+    while (status == LB_OK && crew->alive > 0)
+        status = lbi_crew_step(crew, INT64_MAX, err);
+    if (status == LB_OK)
+        measure_foreign(crew);
+    return status;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine as hwloc and the process's affinity tell it. */
+#include "experiment/host.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "experiment/options.h"
+
+static const char *info(hwloc_topology_t topology, const char *name) {
+    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *value = package == NULL ? NULL : hwloc_obj_get_info_by_name(package, name);
+    return value != NULL ? value : hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), name);
+}
+
+/* Of the physical cores, those of which a logical CPU may be used. */
+static uint32_t count_physical(hwloc_topology_t topology, hwloc_const_bitmap_t allowed) {
+    uint32_t count = 0;
+    hwloc_obj_t core = NULL;
+    while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != NULL)
+        count += hwloc_bitmap_intersects(core->cpuset, allowed) ? 1 : 0;
+    return count;
+}
+
+static char *describe(hwloc_topology_t topology, const lb_host_options *options,
+                      const lb_host *host) {
+    lbi_text text = {0};
+    const char *model = info(topology, "CPUModel");
+    if (model == NULL)
+        model = info(topology, "PlatformModel");
+    if (model == NULL)
+        model = info(topology, "Architecture");
+    if (model == NULL)
+        model = options->synthetic;
+    if (model != NULL) {
+        /* Some vendors pad the name. */
+        while (*model == ' ')
+            model++;
+        size_t length = strlen(model);
+        while (length > 0 && model[length - 1] == ' ')
+            length--;
+        lbi_text_append(&text, model, length);
+        lbi_text_string(&text, ", ");
+    }
+    lbi_text_printf(&text, "%u core%s (%u physical)", (unsigned)host->cores,
+                    host->cores == 1 ? "" : "s", (unsigned)host->physical_cores);
+    const char *system = info(topology, "OSName"), *release = info(topology, "OSRelease");
+    if (system != NULL)
+        lbi_text_printf(&text, ", %s%s%s", system, release == NULL ? "" : " ",
+                        release == NULL ? "" : release);
+    return lbi_text_take(&text, NULL);
+}
+
+/* Keeps in `set` what the topology has and this process may use. */
+static lb_status allowed_cpus(hwloc_topology_t topology, bool described, hwloc_bitmap_t set,
+                              lb_error *err) {
+    if (hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology)) != 0)
+        return lbi_error_nomem(err, "the set of CPUs");
+    if (described)
+        return LB_OK;
+    hwloc_bitmap_t bound = hwloc_bitmap_alloc();
+    if (bound == NULL)
+        return lbi_error_nomem(err, "the set of CPUs");
+    lb_status status = LB_OK;
+    errno = 0;
+    if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_THREAD) != 0)
+        status = lbi_error_os(err, LB_ERR_SYSTEM, errno, "cannot read the CPU affinity");
+    else
+        hwloc_bitmap_and(set, set, bound);
+    hwloc_bitmap_free(bound);
+    return status;
+}
+
+static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
+                          const lb_host_options *options, bool described, lb_host **ret_host,
+                          lb_error *err) {
+    int weight = hwloc_bitmap_weight(set);
+    if (weight <= 0)
+        return lbi_error(err, LB_ERR_UNSUPPORTED, "there is no core that may be used");
+    lb_host *host = calloc(1, sizeof *host);
+    if (host == NULL)
+        return lbi_error_nomem(err, "the host");
+    host->described = described;
+    host->cores = (uint32_t)weight;
+    host->physical_cores = count_physical(topology, set);
+    /* Some systems tell nothing of physical cores. */
+    if (host->physical_cores == 0)
+        host->physical_cores = host->cores;
+    host->cpus = lbi_array_new(host->cores, sizeof *host->cpus);
+    host->description = describe(topology, options, host);
+    if (host->cpus == NULL || host->description == NULL) {
+        lb_host_free(host);
+        return lbi_error_nomem(err, "the host");
+    }
+    int cpu = -1;
+    for (uint32_t core = 0; core < host->cores; core++) {
+        cpu = hwloc_bitmap_next(set, cpu);
+        host->cpus[core] = (uint32_t)cpu;
+    }
+    *ret_host = host;
+    return LB_OK;
+}
+
+static lb_status choose_source(hwloc_topology_t topology, const lb_host_options *options,
+                               lb_error *err) {
+    errno = 0;
+    if (options->topology_xml != NULL) {
+        /* hwloc tells a missing file and a malformed one apart by chance. */
+        if (access(options->topology_xml, R_OK) != 0)
+            return lbi_error_os(err, LB_ERR_IO, errno, "topology_xml \"%s\" cannot be read",
+                                options->topology_xml);
+        if (hwloc_topology_set_xml(topology, options->topology_xml) != 0)
+            return lbi_error(err, LB_ERR_INVALID,
+                             "topology_xml \"%s\": a topology as hwloc writes it expected",
+                             options->topology_xml);
+    }
+    if (options->synthetic != NULL &&
+        hwloc_topology_set_synthetic(topology, options->synthetic) != 0)
+        return lbi_error(err, LB_ERR_INVALID,
+                         "synthetic is \"%s\": an hwloc description such as \"package:2 core:4 "
+                         "pu:2\" expected",
+                         options->synthetic);
+    return LB_OK;
+}
+
+static lb_status load(hwloc_topology_t topology, const lb_host_options *options, lb_error *err) {
+    lb_status status = choose_source(topology, options, err);
+    if (status != LB_OK)
+        return status;
+    errno = 0;
+    if (hwloc_topology_load(topology) == 0)
+        return LB_OK;
+    if (options->topology_xml != NULL)
+        return lbi_error(err, LB_ERR_INVALID,
+                         "topology_xml \"%s\": a topology as hwloc writes it expected",
+                         options->topology_xml);
+    return lbi_error_os(err, LB_ERR_SYSTEM, errno, "hwloc cannot read the topology");
+}
+
+lb_status lb_host_open(const lb_host_options *options, lb_host **ret_host, lb_error *err) {
+    lb_host_options read;
+    lb_status status = lbi_host_options_read(options, &read, err);
+    if (status != LB_OK)
+        return status;
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        return lbi_error_nomem(err, "the topology");
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    status = set == NULL ? lbi_error_nomem(err, "the set of CPUs") : load(topology, &read, err);
+    if (status == LB_OK) {
+        /* Also described where hwloc's environment variables put another machine in its place. */
+        bool described = hwloc_topology_is_thissystem(topology) == 0;
+        status = allowed_cpus(topology, described, set, err);
+        if (status == LB_OK)
+            status = host_new(topology, set, &read, described, ret_host, err);
+    }
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topology);
+    return status;
+}
+
+void lb_host_free(lb_host *host) {
+    if (host == NULL)
+        return;
+    free(host->cpus);
+    free(host->description);
+    free(host);
+}
+
+uint32_t lb_host_cores(const lb_host *host) {
+    return host->cores;
+}
+
+uint32_t lb_host_physical_cores(const lb_host *host) {
+    return host->physical_cores;
+}
+
+uint32_t lb_host_cpu(const lb_host *host, uint32_t core) {
+    return core < host->cores ? host->cpus[core] : UINT32_MAX;
+}
+
+const char *lb_host_description(const lb_host *host) {
+    return host->description;
+}
+
+int32_t lbi_host_core(const lb_host *host, int64_t cpu) {
+    uint32_t low = 0, high = host->cores;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (host->cpus[middle] < cpu)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < host->cores && host->cpus[low] == cpu ? (int32_t)low : -1;
+}

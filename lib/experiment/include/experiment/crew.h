@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The controller's side: a crew of workers from its making to its end. Whatever happens, after
+ * lbi_crew_end() no worker is left and the caller is as it was. */
+#ifndef LBI_EXPERIMENT_CREW_H
+#define LBI_EXPERIMENT_CREW_H
+
+#include "base/error.h"
+#include "experiment/worker.h"
+
+/* More workers than this would need more patience than any budget. */
+#define LBI_MAX_WORKERS 4096u
+
+typedef struct lbi_hand {
+    pid_t process;
+    bool alive;                     /* not reaped yet */
+    int64_t pinned_ns, unpinned_ns; /* when last, of lbi_now(); 0: never */
+    uint64_t progress;              /* chunks at the last look */
+    int64_t cpu_origin_ns;          /* CPU time at the origin */
+    int64_t cpu_ns;                 /* CPU time of its whole life */
+} lbi_hand;
+
+typedef struct lbi_crew {
+    const lb_host *host;
+    lb_experiment_options options;
+    lbi_class class_; /* the caller's, and the workers' */
+    int64_t slice_ns; /* of that class; 0: not known */
+    int cancel_state; /* the caller's pthread_setcancelstate() */
+    lbi_arena *arena;
+    size_t bytes;
+    lbi_hand *hands;
+    uint32_t workers, alive;
+    lbi_mask mask;
+    int64_t begin_ns, limit_ns, expected_ns; /* expected: the end, for the progress bar */
+    int64_t look_ns;                         /* when to look after the workers again */
+    double fraction;
+    double unit_work, chunk_work; /* CPU seconds, once calibrated */
+    int64_t origin_ns, busy_ns, own_ns;
+    double foreign; /* CPU time of others, as a part of what there was; NAN: not known */
+} lbi_crew;
+
+/* Makes `workers` workers, each bound to one core (dealt round robin) and waiting. Worker i can
+ * keep capacities[i] units. On failure nothing is left, as after lbi_crew_end(). */
+lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
+                         const lb_experiment_options *options, uint32_t workers,
+                         const size_t *capacities, lb_error *err);
+void lbi_crew_end(lbi_crew *crew);
+
+/* Waits to `until_ns`, or less. All the while it looks after the workers, the progress callback and
+ * the budget; an error is to be followed by lbi_crew_end(). */
+lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err);
+
+/* Lets one worker a core measure what a chunk takes; sets unit_work and chunk_work. */
+lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err);
+
+/* Binds a worker to a core, or lets it run on all (UINT32_MAX). */
+lb_status lbi_crew_bind(lbi_crew *crew, uint32_t worker, uint32_t core, lb_error *err);
+
+/* Lets all workers work, and waits until each has. */
+lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err);
+
+/* Waits until each worker has run anew, for a second (or four rounds of time slices) at most. */
+lb_status lbi_crew_settle(lbi_crew *crew, lb_error *err);
+
+/* The origin: from now on units are recorded. Deadlines and chunks must be set before, deadlines
+ * relative to the origin; they are absolute afterwards. */
+lb_status lbi_crew_release(lbi_crew *crew, lb_error *err);
+
+/* Waits for the ends of all and measures the foreign CPU time. */
+lb_status lbi_crew_finish(lbi_crew *crew, lb_error *err);
+
+/* The core that a worker was last seen on, -1: none of the host's. */
+int32_t lbi_crew_core(const lbi_crew *crew, uint32_t worker);
+
+/* The sealed trace of a finished crew: units, marks of pinning, and the metadata that all
+ * experiments share. */
+lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace **ret_trace,
+                         lb_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LBI_EXPERIMENT_EXPERIMENTS_H
+#define LBI_EXPERIMENT_EXPERIMENTS_H
+
+#include "experiment/host.h"
+
+/* The host to run on: the caller's, or where that is NULL one that is opened and also goes to
+ * *ret_opened, even on failure, for the caller to free. */
+lb_status lbi_usable_host(const lb_host *host, const lb_host **ret_host, lb_host **ret_opened,
+                          lb_error *err);
+
+/* The experiments of lb_experiment_run(), one a file; host and options are checked. */
+lb_status lbi_experiment_detect(const lb_host *host, const lb_experiment_options *options,
+                                lb_trace **ret_trace, lb_error *err);
+
+#endif

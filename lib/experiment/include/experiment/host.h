@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LBI_EXPERIMENT_HOST_H
+#define LBI_EXPERIMENT_HOST_H
+
+#include <stdbool.h>
+
+#include "lbsched/lbsched.h"
+
+struct lb_host {
+    uint32_t cores, physical_cores;
+    uint32_t *cpus; /* the system's number of each core, ascending */
+    char *description;
+    bool described; /* read from a file or a text: nothing can run on it */
+};
+
+/* The core of a system's number, or -1. */
+int32_t lbi_host_core(const lb_host *host, int64_t cpu);
+
+#endif

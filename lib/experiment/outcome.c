@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From what the workers recorded to a trace. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "experiment/crew.h"
+
+static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trace, uint64_t *lost,
+                           lb_error *err) {
+    const lbi_slot *slot = &crew->arena->slots[worker];
+    const lbi_record *records = crew->arena->records + slot->first_record;
+    size_t kept = slot->units < slot->capacity ? slot->units : slot->capacity;
+    *lost += slot->units - kept;
+    for (size_t i = 0; i < kept; i++) {
+        const lbi_record *record = &records[i];
+        lb_unit unit = {
+            .start_ns = record->start_ns - crew->origin_ns,
+            .end_ns = record->end_ns - crew->origin_ns,
+            .cpu_ns = record->cpu_ns,
+            .task = worker,
+            .index = (uint32_t)i,
+            .core_start = lbi_host_core(crew->host, record->cpu_start),
+            .core_end = lbi_host_core(crew->host, record->cpu_end),
+        };
+        lb_status status = lb_trace_add_unit(trace, &unit, err);
+        if (status != LB_OK)
+            return status;
+    }
+    return LB_OK;
+}
+
+static lb_status add_mark(const lbi_crew *crew, uint32_t worker, lb_mark_kind kind, int64_t time,
+                          lb_trace *trace, lb_error *err) {
+    if (time == 0 || time == INT64_MAX)
+        return LB_OK;
+    lb_mark mark = {.time_ns = time - crew->origin_ns, .task = worker, .kind = kind};
+    return lb_trace_add_mark(trace, &mark, err);
+}
+
+static lb_status add_worker(const lbi_crew *crew, uint32_t worker, lb_trace *trace, uint64_t *lost,
+                            lb_error *err) {
+    const lbi_hand *hand = &crew->hands[worker];
+    int64_t deadline = atomic_load(&crew->arena->slots[worker].deadline_ns);
+    lb_status status = add_units(crew, worker, trace, lost, err);
+    if (status == LB_OK)
+        status = add_mark(crew, worker, LB_MARK_PIN, hand->pinned_ns, trace, err);
+    if (status == LB_OK)
+        status = add_mark(crew, worker, LB_MARK_UNPIN, hand->unpinned_ns, trace, err);
+    if (status == LB_OK)
+        status = add_mark(crew, worker, LB_MARK_END, deadline, trace, err);
+    return status;
+}
+
+static lb_status set_cpus(const lb_host *host, lb_trace *trace, lb_error *err) {
+    lbi_text text = {0};
+    for (uint32_t core = 0; core < host->cores; core++)
+        lbi_text_printf(&text, "%s%u", core == 0 ? "" : ",", (unsigned)host->cpus[core]);
+    char *cpus = lbi_text_take(&text, NULL);
+    if (cpus == NULL)
+        return lbi_error_nomem(err, "the list of CPUs");
+    lb_status status = lb_trace_set_meta(trace, "cpus", cpus, err);
+    free(cpus);
+    return status;
+}
+
+LBI_PRINTF(3, 4)
+static lb_status set(lb_trace *trace, const char *key, const char *format, ...) {
+    char value[128];
+    va_list arguments;
+    va_start(arguments, format);
+    lbi_vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    return lb_trace_set_meta(trace, key, value, NULL);
+}
+
+static lb_status set_meta(const lbi_crew *crew, const char *experiment, uint64_t lost,
+                          lb_trace *trace, lb_error *err) {
+    char kernel[128];
+    lbi_kernel(kernel, sizeof kernel);
+    lb_status status = lb_trace_set_meta(trace, "host", crew->host->description, err);
+    if (status == LB_OK)
+        status = set_cpus(crew->host, trace, err);
+    if (status != LB_OK)
+        return status;
+    /* All that can go wrong with these is memory. */
+    bool kept = set(trace, "experiment", "%s", experiment) == LB_OK &&
+                set(trace, "library", "lbsched %s", lb_version()) == LB_OK &&
+                set(trace, "kernel", "%s", kernel) == LB_OK &&
+                set(trace, "class", "%s", lbi_class_name(&crew->class_)) == LB_OK &&
+                set(trace, "priority", "%d", crew->class_.priority) == LB_OK &&
+                set(trace, "nice", "%d", crew->class_.nice) == LB_OK &&
+                set(trace, "time_slice_s", "%.9g", (double)crew->slice_ns / 1e9) == LB_OK &&
+                set(trace, "budget_s", "%.9g", crew->options.budget) == LB_OK &&
+                set(trace, "chunk_s", "%.9g", crew->chunk_work) == LB_OK;
+    if (kept && !isnan(crew->foreign))
+        kept = set(trace, "foreign_cpu_percent", "%.2f", crew->foreign * 100) == LB_OK;
+    if (kept && lost > 0)
+        kept = set(trace, "lost_units", "%" PRIu64, lost) == LB_OK;
+    return kept ? LB_OK : lbi_error_nomem(err, "the trace's metadata");
+}
+
+lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace **ret_trace,
+                         lb_error *err) {
+    lb_trace *trace = NULL;
+    lb_status status = lb_trace_new(crew->host->cores, &trace, err);
+    if (status != LB_OK)
+        return status;
+    uint64_t lost = 0;
+    status = lb_trace_set_unit_work(trace, crew->unit_work, err);
+    for (uint32_t i = 0; i < crew->workers && status == LB_OK; i++)
+        status = add_worker(crew, i, trace, &lost, err);
+    if (status == LB_OK)
+        status = set_meta(crew, experiment, lost, trace, err);
+    if (status == LB_OK)
+        status = lb_trace_seal(trace, err);
+    if (status == LB_OK)
+        *ret_trace = trace;
+    else
+        lb_trace_free(trace);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A build without experiments: the symbols are there, and say so. */
+#include "experiment/options.h"
+
+static lb_status refuse(lb_error *err) {
+    return lbi_error(err, LB_ERR_UNSUPPORTED,
+                     "this build of lbsched has no experiments (built with "
+                     "-Dexperiment=disabled, without hwloc, or for a system without support)");
+}
+
+lb_status lb_host_open(const lb_host_options *options, lb_host **ret_host, lb_error *err) {
+    (void)options;
+    (void)ret_host;
+    return refuse(err);
+}
+
+/* No host can be had, so these are never called with one. */
+void lb_host_free(lb_host *host) {
+    (void)host;
+}
+
+uint32_t lb_host_cores(const lb_host *host) {
+    (void)host;
+    return 0;
+}
+
+uint32_t lb_host_physical_cores(const lb_host *host) {
+    (void)host;
+    return 0;
+}
+
+uint32_t lb_host_cpu(const lb_host *host, uint32_t core) {
+    (void)host;
+    (void)core;
+    return UINT32_MAX;
+}
+
+const char *lb_host_description(const lb_host *host) {
+    (void)host;
+    return "";
+}
+
+lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
+                            const lb_experiment_options *options, lb_trace **ret_trace,
+                            lb_error *err) {
+    (void)host;
+    (void)kind;
+    (void)options;
+    (void)ret_trace;
+    return refuse(err);
+}
+
+lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workload,
+                                 const lb_experiment_options *options, lb_trace **ret_trace,
+                                 lb_error *err) {
+    (void)host;
+    (void)workload;
+    (void)options;
+    (void)ret_trace;
+    return refuse(err);
+}
+
+lb_status lb_detect(const lb_host *host, const lb_experiment_options *options,
+                    lb_verdict **ret_verdict, lb_trace **ret_trace, lb_error *err) {
+    (void)host;
+    (void)options;
+    (void)ret_verdict;
+    (void)ret_trace;
+    return refuse(err);
+}
