@@ -189,6 +189,13 @@ START_TEST(unequal_cores) {
     ASSERT_MS(unit_end(&result, 1, 0), 20);
     ASSERT_MS(unit_end(&result, 1, 1), 40);
     timeslice_free(&result);
+    /* What whole nanoseconds cut off does not add up. */
+    config = by_hand(TIMESLICE_NONE, 1, (uint32_t[]){0}, (uint32_t[]){1000});
+    config.speeds = (double[]){0.7, 1};
+    config.unit_work = 1e-5;
+    result = run(&config);
+    ASSERT_MS(unit_end(&result, 0, 999), 10 / 0.7);
+    timeslice_free(&result);
 }
 END_TEST
 
@@ -260,8 +267,9 @@ static void check_conservation(const timeslice_config *config, timeslice_result 
         const lb_unit *unit = &result->units[i];
         in_order = in_order && unit->end_ns >= unit->start_ns;
         if (i > 0 && unit[-1].task == unit->task)
-            in_order =
-                in_order && unit->start_ns >= unit[-1].end_ns && unit->index > unit[-1].index;
+            in_order = in_order && unit->start_ns >= unit[-1].end_ns &&
+                       unit->index > unit[-1].index &&
+                       (unit->index != unit[-1].index + 1 || unit->core_start == unit[-1].core_end);
         if (unit->cpu_ns >= 0)
             in_units[unit->task] += unit->cpu_ns;
     }
@@ -623,6 +631,104 @@ START_TEST(how_often_a_moment_is_there) {
 }
 END_TEST
 
+/* Six tasks in the lists 0 2 4 and 1 3 5 on two cores (four: 0 2 and 1 3) that end in that order, a
+ * gap apart. */
+static timeslice_result ends_in_order(timeslice_policy policy, const uint32_t *tasks, uint32_t n,
+                                      double gap) {
+    double end_time[6];
+    for (uint32_t i = 0; i < n; i++)
+        end_time[tasks[i]] = gap * (i + 1);
+    timeslice_config config = defaults(policy);
+    config.tasks = n;
+    config.end_time = end_time;
+    return run(&config);
+}
+
+START_TEST(what_is_decidable) {
+    static const uint32_t victims_of_a_list[] = {0, 2, 4, 1, 3, 5},
+                          no_idle_core[] = {0, 2, 1, 3, 4, 5},
+                          never_two_apart[] = {0, 1, 2, 3, 4, 5}, four[] = {0, 2, 1, 3};
+    static const struct {
+        timeslice_policy policy;
+        const uint32_t *order;
+        uint32_t n;
+        double gap;
+        bool decidable;
+    } cases[] = {
+        {TIMESLICE_NONE, victims_of_a_list, 6, 2, true},
+        /* Ten units of 10 ms in a list of two take 0.2 s. */
+        {TIMESLICE_NONE, victims_of_a_list, 6, 0.15, false},
+        {TIMESLICE_NONE, victims_of_a_list, 6, 0.25, true},
+        {TIMESLICE_NONE, no_idle_core, 6, 2, false},
+        {TIMESLICE_LAZY, victims_of_a_list, 6, 2, true},
+        {TIMESLICE_LAZY, no_idle_core, 6, 2, false},
+        {TIMESLICE_LAZY, four, 4, 2, false},
+        {TIMESLICE_ACTIVE, victims_of_a_list, 6, 2, true},
+        /* Long enough for the rates, but not to rule a rotation out. */
+        {TIMESLICE_ACTIVE, victims_of_a_list, 6, 0.35, false},
+        {TIMESLICE_ACTIVE, never_two_apart, 6, 2, false},
+        {TIMESLICE_IMMEDIATE, never_two_apart, 6, 2, true},
+        {TIMESLICE_IMMEDIATE, never_two_apart, 6, 0.35, false},
+        {TIMESLICE_SINGLE, never_two_apart, 6, 0.35, true},
+        {TIMESLICE_SINGLE, never_two_apart, 6, 0.15, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        timeslice_result result =
+            ends_in_order(cases[i].policy, cases[i].order, cases[i].n, cases[i].gap);
+        ck_assert_msg(result.truth.decidable == cases[i].decidable, "case %zu", i);
+        timeslice_free(&result);
+    }
+    /* One queue, four tasks, two of which end at once: never more than cores and no multiple. */
+    timeslice_config config = defaults(TIMESLICE_SINGLE);
+    config.tasks = 4;
+    config.count = (uint32_t[]){100, 100, 200, 200};
+    config.end = TIMESLICE_END_BY_COUNT;
+    config.aligned_start = true;
+    timeslice_result result = run(&config);
+    ck_assert_uint_eq(result.truth.uneven.resolved, 0);
+    ck_assert(!result.truth.decidable);
+    timeslice_free(&result);
+    /* A core was away while the lists decided. */
+    for (int away = 0; away < 2; away++) {
+        config = defaults(TIMESLICE_NONE);
+        config.order = TIMESLICE_DESIGNED;
+        config.gap = 1;
+        config.steal_from = away ? 2.5 : 0.5;
+        config.steal_until = away ? 5.5 : 0.6;
+        result = run(&config);
+        ck_assert(result.truth.decidable == !away);
+        timeslice_free(&result);
+    }
+}
+END_TEST
+
+START_TEST(order_of_ends) {
+    for (timeslice_order order = TIMESLICE_SORTED; order <= TIMESLICE_DESIGNED; order++) {
+        unsigned rising = 0, first_list = 0;
+        for (uint64_t seed = 0; seed < 50; seed++) {
+            timeslice_config config = defaults(TIMESLICE_NONE);
+            config.seed = seed;
+            config.order = order;
+            config.cores = 4;
+            config.shuffled_start = true;
+            timeslice_result result = run(&config);
+            const timeslice_event *events = result.truth.events;
+            bool rises = true;
+            for (uint32_t i = 1; i < 12; i++)
+                rises = rises && events[i].task > events[i - 1].task;
+            rising += rises;
+            first_list += events[0].core == 0 && events[1].core == 0 && events[2].core == 0;
+            timeslice_free(&result);
+        }
+        ck_assert_uint_eq(rising, order == TIMESLICE_SORTED ? 50 : 0);
+        if (order == TIMESLICE_DESIGNED)
+            ck_assert_uint_eq(first_list, 50);
+        else
+            ck_assert_uint_lt(first_list, 10);
+    }
+}
+END_TEST
+
 /* With two tasks a core no list can be two longer than another while none is empty. */
 START_TEST(two_a_core_never_decide) {
     for (timeslice_policy policy = TIMESLICE_NONE; policy <= TIMESLICE_ACTIVE; policy++)
@@ -663,6 +769,7 @@ Suite *suite(void) {
     ADD(made, "every trace", every_trace, equal_shares_in_a_list, slices_tile_time,
         same_seed_same_trace, noise_is_as_asked, dwell_times, refused);
     ADD(made, "the seed's systems", windows_7, linux_2_6_22, linux_2_6_31);
-    ADD(made, "moments", how_often_a_moment_is_there, two_a_core_never_decide);
+    ADD(made, "moments", how_often_a_moment_is_there, what_is_decidable, order_of_ends,
+        two_a_core_never_decide);
     return made;
 }

@@ -308,7 +308,6 @@ static void enter(simulation *sim, uint32_t core_index, uint32_t index, int64_t 
         dispatch(sim, core_index, now);
     } else if (sim->sizes[core_index] == 2) {
         /* The one that had the core to itself begins a slice. */
-        book(sim, core_index, now);
         begin_slice(sim, core_index, now);
         plan_core(sim, core_index);
     }
@@ -609,7 +608,6 @@ static void background(simulation *sim, bool comes, int64_t now) {
         for (uint32_t i = 0; i < sim->core_count; i++) {
             if (sim->cores[i].slice_end_ns != NEVER || sim->sizes[i] == 0)
                 continue;
-            book(sim, i, now);
             begin_slice(sim, i, now);
             plan_core(sim, i);
         }
