@@ -27,23 +27,34 @@ static size_t widest_instant(const lbi_action *actions, size_t count) {
     return widest;
 }
 
+static void mark_crowded(lbi_action *actions, size_t count) {
+    for (size_t i = count; i-- > 1;) {
+        lbi_action *action = &actions[i - 1], *next = &actions[i];
+        action->crowded = next->time == action->time
+                              ? next->crowded
+                              : next->time <= action->time + LBI_WINDOW * action->time;
+    }
+}
+
 static lb_status plan_actions(lbi_plan *plan, lb_error *err) {
     const lb_workload *workload = plan->workload;
     size_t arrivals = workload->arriving ? workload->size : 0;
     plan->action_count = arrivals + workload->event_count;
     if (plan->action_count == 0)
         return LB_OK;
-    if (plan->action_count > UINT32_MAX - 1)
+    if (plan->action_count > INT32_MAX - 1)
         return lbi_error_nomem(err, "a workload's events");
     plan->actions = lbi_array_new(plan->action_count, sizeof *plan->actions);
     if (plan->actions == NULL)
         return lbi_error_nomem(err, "a workload's events");
     for (size_t i = 0; i < arrivals; i++)
-        plan->actions[i] = (lbi_action){workload->arrivals[i], (uint32_t)i, 0};
+        plan->actions[i] = (lbi_action){.time = workload->arrivals[i], .index = (uint32_t)i};
     for (size_t i = 0; i < workload->event_count; i++)
-        plan->actions[arrivals + i] =
-            (lbi_action){workload->events[i].time, workload->events[i].index, (uint32_t)i + 1};
+        plan->actions[arrivals + i] = (lbi_action){.time = workload->events[i].time,
+                                                   .index = workload->events[i].index,
+                                                   .order = (uint32_t)(i + 1) & INT32_MAX};
     qsort(plan->actions, plan->action_count, sizeof *plan->actions, earlier);
+    mark_crowded(plan->actions, plan->action_count);
     plan->widest = widest_instant(plan->actions, plan->action_count);
     return LB_OK;
 }
@@ -106,9 +117,10 @@ static lb_event_kind kind_of(const lbi_run *run, const lbi_action *action) {
     return (lb_event_kind)run->plan->workload->events[action->order - 1].kind;
 }
 
-/* Whether an event meets a process that it does not change; it is no instant then. */
+/* Whether an event meets a process that it does not change; it is no instant then, unless what
+ * that instant would join may take effect before it. */
 static bool is_ignored(const lbi_run *run, const lbi_action *action) {
-    if (action->order == 0)
+    if (action->order == 0 || action->crowded)
         return false;
     uint8_t state = run->engine.state[action->index];
     switch (kind_of(run, action)) {

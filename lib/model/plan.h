@@ -10,7 +10,8 @@
 typedef struct lbi_action {
     double time;
     uint32_t index;
-    uint32_t order; /* 0: the arrival; else 1 and the number of the event */
+    uint32_t order : 31;  /* 0: the arrival; else 1 and the number of the event */
+    uint32_t crowded : 1; /* its instant would join actions of a later time */
 } lbi_action;
 
 typedef struct lbi_plan {
