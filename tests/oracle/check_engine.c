@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "check.h"
+#include "corners.h"
 #include "dice.h"
 #include "engine.h"
 #include "problems.h"
@@ -143,6 +144,21 @@ static void solved_cases(FILE *file) {
                   "model-cases.jsonl, line %d, process %d", lines, i);
     }
     check(lines == 180, "model-cases.jsonl has %d lines", lines);
+}
+
+static void hand_made_corners(void) {
+    for (size_t k = 0; k < corner_count; k++) {
+        const struct corner *c = &corners[k];
+        lb_duration durations[ORACLE_PROCESSES];
+        lb_estimate_options options = method(LB_METHOD_EXACT);
+        lb_error err = {0};
+        engine_must(engine_durations(&c->problem, &options, durations, &err), &err, c->why);
+        for (int i = 0; i < c->problem.n; i++) {
+            double mean = durations[i].mean;
+            check(mean == c->expected[i] || fabs(mean - c->expected[i]) < 1e-11,
+                  "%s: p%d %.17g, expected %.17g", c->why, i, mean, c->expected[i]);
+        }
+    }
 }
 
 /* ---- drawn ---- */
@@ -443,6 +459,7 @@ int main(int argc, char **argv) {
         solved_cases(file);
         fclose(file);
     }
+    hand_made_corners();
     exact_problems(problems, seed);
     sampled_problems(problems / 25, seed + 1000000);
     without_effect(problems / 10, seed + 2000000);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "corners.h"
+
+#include <math.h>
+
+#define EQUAL .weight = {1, 1, 1, 1}
+#define SPEEDS .speeds = {1, 1}
+#define ANYWHERE .first_core = {-1, -1, -1, -1}
+
+const struct corner corners[] = {
+    {"completion wins over stop and sleep",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 2, .n = 2, .work = {2, 3}, .events = 2,
+      .event = {{2, ORACLE_STOP, 0}, {3, ORACLE_SLEEP, 1}}},
+     {2, 3}},
+    {"an instant has a window of 1e-12 of its time",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 2, .n = 2, .work = {3, 3}, .events = 2,
+      .event = {{3 - 1.5e-12, ORACLE_STOP, 0}, {3 - 3e-11, ORACLE_STOP, 1}}},
+     {3, INFINITY}},
+    {"no work completes at its arrival, whatever else happens then",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 1, .n = 3, .work = {0, 0, 1}, .arrival = {1, 1, 0},
+      .events = 2, .event = {{1, ORACLE_STOP, 0}, {1, ORACLE_SLEEP, 1}}},
+     {0, 0, 1}},
+    {"infinite work takes its share for ever",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 1, .n = 2, .work = {INFINITY, 1}},
+     {INFINITY, 2}},
+    {"stopped in its sleep",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 1, .n = 2, .work = {3, 3}, .events = 3,
+      .event = {{1, ORACLE_SLEEP, 0}, {1, ORACLE_STOP, 0}, {2, ORACLE_WAKE, 0}}},
+     {INFINITY, 3.5}},
+    {"events of one instant take effect in the order added: asleep",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 1, .n = 1, .work = {2}, .events = 3,
+      .event = {{1, ORACLE_WAKE, 0}, {1, ORACLE_SLEEP, 0}, {2, ORACLE_WAKE, 0}}},
+     {3}},
+    {"and not in the order of their times: awake, for it was woken last",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 1, .n = 1, .work = {2}, .events = 2,
+      .event = {{1 + 5e-14, ORACLE_SLEEP, 0}, {1, ORACLE_WAKE, 0}}},
+     {2}},
+    {"asleep and awake within one instant: nothing, not even its place in the list",
+     {EQUAL, .policy = ORACLE_LAZY, .process = ORACLE_FIRST, .cores = 2, .speeds = {1, 2}, .n = 3,
+      .work = {4, 4, 4}, .first_core = {0, 0, 1}, .events = 2,
+      .event = {{1, ORACLE_SLEEP, 0}, {1, ORACLE_WAKE, 0}}},
+     {3.5, 5, 2}},
+    {"a woken process is the last to have come",
+     {EQUAL, .policy = ORACLE_LAZY, .process = ORACLE_FIRST, .cores = 2, .speeds = {1, 2}, .n = 3,
+      .work = {4, 4, 4}, .first_core = {0, 0, 1}, .events = 2,
+      .event = {{0.5, ORACLE_SLEEP, 0}, {1, ORACLE_WAKE, 0}}},
+     {5.25, 3.375, 2}},
+    {"one that arrives asleep is placed when it wakes",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 2, .n = 3, .work = {4, 2, 1}, .arrival = {0, 1, 1.5},
+      .events = 2, .event = {{1, ORACLE_SLEEP, 1}, {2, ORACLE_WAKE, 1}}},
+     {6, 5, 1}},
+    {"a woken process counts in the list where it slept when the next one is placed",
+     {EQUAL, SPEEDS, ANYWHERE, .cores = 2, .n = 3, .work = {3, 10, 1}, .arrival = {0, 0, 2},
+      .events = 2, .event = {{1, ORACLE_SLEEP, 0}, {2, ORACLE_WAKE, 0}}},
+     {5, 10, 2}},
+    {"a check stays when its imbalance goes, and acts on the next one",
+     {EQUAL, SPEEDS, .policy = ORACLE_LAZY, .process = ORACLE_LAST, .delay = 1, .cores = 2, .n = 4,
+      .work = {3, 3, 1, 0.25}, .first_core = {0, 0, 1, 1}, .arrival = {0, 0, 0, 1.5}},
+     {4, 4, 1, 0.25}},
+    {"delay, first core and choices are without effect under immediate",
+     {EQUAL, SPEEDS, .policy = ORACLE_IMMEDIATE, .process = ORACLE_LAST, .longest = true,
+      .delay = 1, .cores = 2, .n = 3, .work = {1, 1, 1}, .first_core = {1, 1, 1}},
+     {1.5, 1.5, 1.5}},
+    {"the fastest cores work where there are fewer processes than cores",
+     {EQUAL, ANYWHERE, .policy = ORACLE_IMMEDIATE, .cores = 2, .speeds = {1, 3}, .n = 2,
+      .work = {3, 9}},
+     {1.5, 3.5}},
+};
+
+const size_t corner_count = sizeof corners / sizeof *corners;
