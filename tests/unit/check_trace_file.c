@@ -162,6 +162,29 @@ START_TEST(saved_is_loaded) {
 }
 END_TEST
 
+/* The file of somebody else, and what becomes of it, kept for ever. */
+START_TEST(golden_files_stay) {
+    const char *const names[] = {"/tests/data/trace-foreign.csv", "/tests/data/trace-saved.csv"};
+    enter();
+    for (size_t i = 0; i < 2; i++) {
+        char path[400], golden[4096];
+        lb_trace *trace = NULL;
+        lb_error err = {0};
+        snprintf(path, sizeof path, "%s%s", SOURCE_ROOT, names[i]);
+        ASSERT_OK(lb_trace_load(path, &trace, &err), err);
+        save(trace, at("again.csv"));
+        lb_trace_free(trace);
+        snprintf(path, sizeof path, "%s%s", SOURCE_ROOT, names[1]);
+        FILE *file = fopen(path, "r");
+        ck_assert_ptr_nonnull(file);
+        golden[fread(golden, 1, sizeof golden - 1, file)] = '\0';
+        fclose(file);
+        assert_content(at("again.csv"), golden);
+    }
+    ck_assert_int_eq(leave(), 1);
+}
+END_TEST
+
 START_TEST(old_file_is_replaced_by_one_like_it) {
     enter();
     lb_trace *trace = small_trace();
@@ -494,7 +517,7 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("trace_file");
-    ADD(s, "good", new_file_is_whole_and_alone, saved_is_loaded,
+    ADD(s, "good", new_file_is_whole_and_alone, saved_is_loaded, golden_files_stay,
         old_file_is_replaced_by_one_like_it, links_are_kept, open_descriptor_is_written_in_place,
         pipes_are_read_and_written_through_signals);
     ADD(s, "bad", full_device_is_told, full_disk_leaves_what_was_there,
