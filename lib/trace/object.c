@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "trace/cores.h"
+#include "trace/tasks.h"
 
 const char *const lbi_mark_names[LBI_MARK_KINDS] = {"pin", "unpin", "sleep", "wake", "fork", "end"};
 
@@ -191,6 +192,10 @@ uint32_t lb_trace_cores(const lb_trace *trace) {
 
 uint32_t lb_trace_tasks(const lb_trace *trace) {
     return trace->tasks;
+}
+
+bool lbi_trace_sealed(const lb_trace *trace) {
+    return trace->sealed;
 }
 
 const lb_unit *lb_trace_units(const lb_trace *trace, size_t *ret_n) {

@@ -9,6 +9,8 @@
 
 #include "lbsched/lbsched.h"
 
+bool lbi_trace_sealed(const lb_trace *trace);
+
 /* A task that has units or slices. Zero-initialise for lbi_trace_next_task(). */
 typedef struct lbi_task {
     const lb_unit *units; /* by start */

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "classify/classify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "classify/explain.h"
+#include "trace/tasks.h"
+
+/* Real traces stray from every model in ways that windows share, so that evidence counts less than
+ * if all windows were independent. */
+#define TEMPER 0.5
+#define PRIOR_NONE_OF_THESE 0.04
+#define NEVER_LESS 1e-5 /* no trace is proof: what every policy keeps */
+
+static const lb_classify_options defaults = {sizeof defaults, 0.95};
+
+void lb_classify_options_init(lb_classify_options *options, size_t size) {
+    lbi_options_init(options, size, &defaults, sizeof defaults);
+}
+
+static double log_sum(double a, double b) {
+    double top = fmax(a, b);
+    return top + log(exp(a - top) + exp(b - top));
+}
+
+/* Lazy balancing may take from any list or from the longest; which, is not the question. */
+static lb_status fit_lazy(lbi_fit *fit, lb_error *err) {
+    lbi_lists longest;
+    lbi_lists *any = &fit->lists[LB_POLICY_LAZY];
+    lb_status status = lbi_lists_fit(&fit->progress, LB_POLICY_LAZY, false, any, err);
+    if (status != LB_OK)
+        return status;
+    status = lbi_lists_fit(&fit->progress, LB_POLICY_LAZY, true, &longest, err);
+    if (status != LB_OK) {
+        lbi_lists_free(&longest);
+        return status;
+    }
+    double both = log_sum(any->log_likelihood, longest.log_likelihood) - log(2);
+    if (longest.log_likelihood > any->log_likelihood) {
+        lbi_lists other = *any;
+        *any = longest;
+        longest = other;
+    }
+    any->log_likelihood = both;
+    lbi_lists_free(&longest);
+    return LB_OK;
+}
+
+static lb_status fit_all(lbi_fit *fit, lb_error *err) {
+    const lbi_progress *p = &fit->progress;
+    double *workspace = lbi_array_new(lbi_sharing_workspace(p), sizeof *workspace);
+    if (workspace == NULL)
+        return lbi_error_nomem(err, "rates");
+    lbi_sharing_fit(p, workspace, &fit->sharing);
+    free(workspace);
+    lb_status status =
+        lbi_lists_fit(p, LB_POLICY_NONE, false, &fit->lists[LB_POLICY_NONE], err);
+    if (status == LB_OK)
+        status = fit_lazy(fit, err);
+    if (status == LB_OK)
+        status = lbi_lists_fit(p, LB_POLICY_ACTIVE, false, &fit->lists[LB_POLICY_ACTIVE], err);
+    if (status != LB_OK)
+        return status;
+    fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p);
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        fit->log_likelihood[i] = fit->lists[i].log_likelihood;
+    fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
+    return LB_OK;
+}
+
+static void set_probabilities(lb_verdict *v, const lbi_fit *fit) {
+    double logs[LBI_POLICIES], top = -INFINITY, sum = 0;
+    for (int i = 0; i < LBI_POLICIES; i++) {
+        double prior = i == LB_POLICY_UNKNOWN ? PRIOR_NONE_OF_THESE
+                                              : (1 - PRIOR_NONE_OF_THESE) / (LBI_POLICIES - 1);
+        logs[i] = log(prior);
+        if (fit->progress.unusable == LBI_USABLE)
+            logs[i] += TEMPER * fit->log_likelihood[i];
+        /* As long as nothing was rotated, immediate looks like active. */
+        if (fit->progress.unusable == LBI_USABLE && i == LB_POLICY_IMMEDIATE)
+            logs[i] = log(prior) +
+                      log_sum(TEMPER * fit->log_likelihood[i],
+                              TEMPER * fit->log_likelihood[LB_POLICY_ACTIVE] +
+                                  fit->sharing.log_still);
+        top = fmax(top, logs[i]);
+    }
+    for (int i = 0; i < LBI_POLICIES; i++)
+        sum += exp(logs[i] - top);
+    for (int i = 0; i < LBI_POLICIES; i++)
+        v->probability[i] =
+            NEVER_LESS + (1 - LBI_POLICIES * NEVER_LESS) * exp(logs[i] - top) / sum;
+    v->policy = LB_POLICY_UNKNOWN;
+    for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++)
+        if (v->probability[i] >= v->confidence)
+            v->policy = (lb_policy)i;
+}
+
+/* None, lazy and active imply a queue for each core; even sharing comes from either structure. */
+static void set_queues(lb_verdict *v) {
+    double even = v->probability[LB_POLICY_IMMEDIATE];
+    v->queues_probability[LB_QUEUES_UNKNOWN] = v->probability[LB_POLICY_UNKNOWN];
+    v->queues_probability[LB_QUEUES_PER_CORE] = v->probability[LB_POLICY_NONE] +
+                                                v->probability[LB_POLICY_LAZY] +
+                                                v->probability[LB_POLICY_ACTIVE] + 0.45 * even;
+    v->queues_probability[LB_QUEUES_SINGLE] = 0.45 * even;
+    v->queues_probability[LB_QUEUES_GROUPED] = 0.1 * even;
+    v->queues = LB_QUEUES_UNKNOWN;
+    for (int i = LB_QUEUES_PER_CORE; i < LBI_QUEUES; i++)
+        if (v->queues_probability[i] >= v->confidence)
+            v->queues = (lb_queues)i;
+}
+
+lb_status lbi_classify_units(uint32_t cores, const lb_unit *units, size_t n, double confidence,
+                             double foreign_percent, lb_verdict **ret_verdict, lb_error *err) {
+    lbi_fit fit = {.foreign_percent = foreign_percent};
+    lb_verdict *v = calloc(1, sizeof *v);
+    if (v == NULL)
+        return lbi_error_nomem(err, "a verdict");
+    lb_status status = lbi_progress_make(&fit.progress, cores, units, n, err);
+    if (status == LB_OK && fit.progress.unusable == LBI_USABLE)
+        status = fit_all(&fit, err);
+    if (status == LB_OK) {
+        v->cores = cores;
+        v->tasks = fit.progress.tasks;
+        v->units = n;
+        v->confidence = confidence;
+        v->unit_work = fit.progress.unusable == LBI_USABLE ? fit.progress.unit_work : (double)NAN;
+        v->rotation_time = NAN;
+        set_probabilities(v, &fit);
+        set_queues(v);
+        if (v->policy == LB_POLICY_IMMEDIATE && fit.sharing.rotation_time > 0)
+            v->rotation_time = fit.sharing.rotation_time;
+        if (!lbi_explain(v, &fit))
+            status = lbi_error_nomem(err, "reasons");
+    }
+    for (int i = 0; i < LBI_POLICIES; i++)
+        lbi_lists_free(&fit.lists[i]);
+    lbi_progress_free(&fit.progress);
+    if (status != LB_OK) {
+        lb_verdict_free(v);
+        return status;
+    }
+    *ret_verdict = v;
+    return LB_OK;
+}
+
+static lb_status read_options(const lb_classify_options *options, lb_classify_options *ret,
+                              lb_error *err) {
+    *ret = defaults;
+    lb_status status = lbi_options_read(options, ret, sizeof defaults, sizeof defaults,
+                                        "lb_classify_options", err);
+    if (status != LB_OK)
+        return status;
+    if (!(ret->confidence >= 0.5 && ret->confidence < 1))
+        return lbi_error(err, LB_ERR_INVALID,
+                         "confidence is %g: 0.5 to 1, 1 excluded, expected", ret->confidence);
+    return LB_OK;
+}
+
+lb_status lb_classify(const lb_trace *trace, const lb_classify_options *options,
+                      lb_verdict **ret_verdict, lb_error *err) {
+    lb_classify_options o;
+    lb_status status = read_options(options, &o, err);
+    if (status != LB_OK)
+        return status;
+    if (!lbi_trace_sealed(trace))
+        return lbi_error(err, LB_ERR_INVALID, "the trace is not sealed: call lb_trace_seal() first");
+    size_t n;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    double foreign = NAN;
+    const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
+    if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign))
+        foreign = NAN;
+    return lbi_classify_units(lb_trace_cores(trace), units, n, o.confidence, foreign, ret_verdict,
+                              err);
+}

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reasons: which end or interval shows what, with the numbers that were measured. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "classify/explain.h"
+
+#define NAMED 4 /* tasks that a sentence names; the rest is counted */
+
+/* An interval between ends, and what happened at its beginning. */
+typedef struct interval {
+    size_t before, from, to;   /* bounds: the interval before, and this one */
+    const lbi_step *step;      /* of the instant `from` */
+    size_t steps;
+    uint32_t alive;            /* the first task that has not ended */
+    uint32_t idle;             /* cores without a task */
+    uint16_t shortest, longest; /* lists that are not empty */
+} interval;
+
+typedef struct story {
+    const lbi_fit *fit;
+    const lbi_progress *p;
+    const lbi_lists *lists;
+    uint16_t *size; /* [task]: its list's length at present */
+    uint32_t *chosen;
+    interval now;
+    size_t at; /* steps consumed */
+} story;
+
+static double unit_ms(const lbi_progress *p, uint32_t task, size_t from, size_t to) {
+    double done = lbi_done(p, task, from, to), seen = lbi_seen(p, task, from, to);
+    return done > 0 ? 1e3 * p->unit_work * seen / done : (double)NAN;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least, the middle and the greatest unit duration of some tasks. False: no memory, or none
+ * known. */
+static bool spread_ms(const story *s, const uint32_t *tasks, size_t n, size_t from, size_t to,
+                      double ret[3]) {
+    double *values = lbi_array_new(n, sizeof *values);
+    size_t known = 0;
+    if (values == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double value = unit_ms(s->p, tasks[i], from, to);
+        if (isfinite(value))
+            values[known++] = value;
+    }
+    qsort(values, known, sizeof *values, by_value);
+    if (known > 0) {
+        ret[0] = values[0];
+        ret[1] = values[known / 2];
+        ret[2] = values[known - 1];
+    }
+    free(values);
+    return known > 0;
+}
+
+/* In the order of the trace's numbers, so that a reader finds them. */
+static void name_tasks(lbi_text *t, const story *s, const uint32_t *tasks, size_t n) {
+    uint32_t least = 0;
+    size_t named = n <= NAMED + 1 ? n : NAMED;
+    lbi_text_string(t, n == 1 ? "task " : "tasks ");
+    for (size_t i = 0; i < named; i++) {
+        uint32_t next = UINT32_MAX;
+        for (size_t j = 0; j < n; j++) {
+            uint32_t number = s->p->number[tasks[j]];
+            next = number >= least && number < next ? number : next;
+        }
+        lbi_text_printf(t, "%s%u", i == 0 ? "" : i + 1 == n ? " and " : ", ", next);
+        least = next + 1;
+    }
+    if (named < n)
+        lbi_text_printf(t, " and %zu more", n - named);
+}
+
+/* "from 30.1 to 20.2 ms", the middle of several. */
+static void name_change(lbi_text *t, const story *s, const uint32_t *tasks, size_t n,
+                        const interval *i) {
+    double before[3], after[3];
+    if (!spread_ms(s, tasks, n, i->before, i->from, before) ||
+        !spread_ms(s, tasks, n, i->from, i->to, after)) {
+        lbi_text_string(t, "by an amount that is not known");
+        return;
+    }
+    lbi_text_printf(t, "from %.4g to %.4g ms a unit", before[1], after[1]);
+}
+
+static double length_of(const story *s, const interval *i) {
+    return s->p->time[i->to] - s->p->time[i->from];
+}
+
+/* ---- the history, interval by interval ---- */
+
+static void story_begin(story *s) {
+    s->at = 0;
+    s->now = (interval){0};
+    memset(s->size, 0, s->p->tasks * sizeof *s->size);
+}
+
+static bool story_next(story *s) {
+    const lbi_progress *p = s->p;
+    interval *i = &s->now;
+    bool first = s->at == 0;
+    i->before = i->from;
+    i->from = first ? 0 : i->to;
+    if (i->from + 1 >= p->bounds || s->at >= s->lists->count)
+        return false;
+    i->step = s->lists->steps + s->at;
+    i->steps = 0;
+    for (; s->at < s->lists->count && s->lists->steps[s->at].bound <= i->from; s->at++, i->steps++)
+        s->size[s->lists->steps[s->at].task] =
+            s->lists->steps[s->at].kind == LBI_STEP_END ? 0 : s->lists->steps[s->at].to;
+    while (i->alive < p->tasks && p->end[i->alive] <= i->from)
+        i->alive++;
+    if (i->alive == p->tasks)
+        return false;
+    i->to = p->end[i->alive];
+    double lists = 0;
+    i->shortest = UINT16_MAX;
+    i->longest = 0;
+    for (uint32_t task = i->alive; task < p->tasks; task++) {
+        uint16_t size = s->size[task];
+        lists += 1.0 / size;
+        i->shortest = size < i->shortest ? size : i->shortest;
+        i->longest = size > i->longest ? size : i->longest;
+    }
+    double idle = p->cores - round(lists);
+    i->idle = idle > 0 ? (uint32_t)idle : 0;
+    return true;
+}
+
+static const lbi_step *step_of(const interval *i, lbi_step_kind kind) {
+    for (size_t j = 0; j < i->steps; j++)
+        if (i->step[j].kind == kind)
+            return &i->step[j];
+    return NULL;
+}
+
+/* The tasks whose lists changed from one length to another at the interval's beginning. */
+static size_t changed(const story *s, const interval *i, uint16_t from, uint16_t to,
+                      uint32_t *tasks) {
+    size_t n = 0;
+    for (size_t j = 0; j < i->steps; j++) {
+        const lbi_step *step = &i->step[j];
+        bool is = step->from == from && step->to == to && step->kind != LBI_STEP_END &&
+                  step->kind != LBI_STEP_START && s->size[step->task] == to;
+        for (size_t l = 0; is && l < n; l++)
+            is = tasks[l] != step->task;
+        if (is)
+            tasks[n++] = step->task;
+    }
+    return n;
+}
+
+static size_t of_size(const story *s, const interval *i, uint16_t size, uint32_t *tasks) {
+    size_t n = 0;
+    for (uint32_t task = i->alive; task < s->p->tasks; task++)
+        if (s->size[task] == size)
+            tasks[n++] = task;
+    return n;
+}
+
+/* ---- what an interval may show; each returns how long it shows it, 0: not at all ---- */
+
+static double shorter(const story *s) {
+    double before = s->p->time[s->now.from] - s->p->time[s->now.before];
+    return fmin(before, length_of(s, &s->now));
+}
+
+/* An end speeds up its mates alone. */
+static double shows_mates_alone(const story *s) {
+    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
+    if (end == NULL || end->from < 2 || step_of(&s->now, LBI_STEP_MOVE) != NULL ||
+        s->now.longest < end->from)
+        return 0;
+    return shorter(s);
+}
+
+/* Lists two apart, nothing idle, nobody moves. */
+static double shows_uneven_lists(const story *s) {
+    return s->now.idle == 0 && s->now.longest >= s->now.shortest + 2 ? length_of(s, &s->now) : 0;
+}
+
+/* An idle core beside a list of two. */
+static double shows_idle_core(const story *s) {
+    return s->now.idle > 0 && s->now.longest >= 2 ? length_of(s, &s->now) : 0;
+}
+
+/* A move to an idle core. */
+static double shows_pull(const story *s) {
+    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
+    return move != NULL && move->to == 1 ? shorter(s) : 0;
+}
+
+/* A move although no core was idle. */
+static double shows_push(const story *s) {
+    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
+    return move != NULL && move->to >= 2 && s->now.idle == 0 ? shorter(s) : 0;
+}
+
+/* Lists one apart that stay so. */
+static double shows_steps(const story *s) {
+    return s->now.idle == 0 && s->now.longest > s->now.shortest ? length_of(s, &s->now) : 0;
+}
+
+/* Goes to the interval that shows it longest. False: none does. */
+static bool seek(story *s, double (*shows)(const story *)) {
+    double best = 0;
+    size_t best_at = 0, at = 0;
+    story_begin(s);
+    for (; story_next(s); at++) {
+        double length = shows(s);
+        if (length > best) {
+            best = length;
+            best_at = at;
+        }
+    }
+    if (best <= 0)
+        return false;
+    story_begin(s);
+    for (at = 0; at <= best_at; at++)
+        story_next(s);
+    return true;
+}
+
+/* ---- sentences ---- */
+
+static bool tell(lb_verdict *v, lbi_text *t) {
+    return lbi_verdict_add_reason(v, t);
+}
+
+static double at_s(const story *s, size_t bound) {
+    return s->p->time[bound];
+}
+
+static bool tell_mates_alone(lb_verdict *v, story *s) {
+    if (!seek(s, shows_mates_alone))
+        return true;
+    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
+    size_t n = changed(s, &s->now, end->from, (uint16_t)(end->from - 1), s->chosen);
+    if (n == 0)
+        return true;
+    lbi_text t = {0};
+    double others[3];
+    lbi_text_printf(&t, "when task %u ended at %.4g s, ", s->p->number[end->task],
+                    at_s(s, s->now.from));
+    name_tasks(&t, s, s->chosen, n);
+    lbi_text_string(&t, " alone sped up, ");
+    name_change(&t, s, s->chosen, n, &s->now);
+    size_t rest = of_size(s, &s->now, s->now.longest, s->chosen);
+    if (spread_ms(s, s->chosen, rest, s->now.from, s->now.to, others)) {
+        lbi_text_string(&t, ", while ");
+        name_tasks(&t, s, s->chosen, rest);
+        lbi_text_printf(&t, " stayed at %.4g ms: no even sharing, so not immediate", others[1]);
+    }
+    return tell(v, &t);
+}
+
+static void name_group(lbi_text *t, story *s, uint16_t size) {
+    double spread[3];
+    size_t n = of_size(s, &s->now, size, s->chosen);
+    name_tasks(t, s, s->chosen, n);
+    if (spread_ms(s, s->chosen, n, s->now.from, s->now.to, spread))
+        lbi_text_printf(t, " took %.4g ms a unit (%u to a core)", spread[1], size);
+}
+
+static bool tell_uneven_lists(lb_verdict *v, story *s) {
+    if (!seek(s, shows_uneven_lists))
+        return true;
+    lbi_text t = {0};
+    lbi_text_printf(&t, "from %.4g to %.4g s ", at_s(s, s->now.from), at_s(s, s->now.to));
+    name_group(&t, s, s->now.shortest);
+    lbi_text_string(&t, " while ");
+    name_group(&t, s, s->now.longest);
+    lbi_text_string(&t, " and nobody moved: not active");
+    return tell(v, &t);
+}
+
+static bool tell_idle_core(lb_verdict *v, story *s) {
+    if (!seek(s, shows_idle_core))
+        return true;
+    lbi_text t = {0};
+    lbi_text_printf(&t, "from %.4g to %.4g s %u of %u cores had nothing to run while ",
+                    at_s(s, s->now.from), at_s(s, s->now.to), s->now.idle, s->p->cores);
+    name_group(&t, s, s->now.longest);
+    lbi_text_string(&t, ": nobody moves even to an idle core");
+    return tell(v, &t);
+}
+
+static bool tell_pull(lb_verdict *v, story *s) {
+    if (!seek(s, shows_pull))
+        return true;
+    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
+    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
+    lbi_text t = {0};
+    if (end != NULL)
+        lbi_text_printf(&t, "when task %u, the last on its core, ended at %.4g s, ",
+                        s->p->number[end->task], at_s(s, s->now.from));
+    name_tasks(&t, s, &move->task, 1);
+    lbi_text_string(&t, " sped up ");
+    name_change(&t, s, &move->task, 1, &s->now);
+    lbi_text_string(&t, ": the idle core received a task, so not none");
+    return tell(v, &t);
+}
+
+static bool tell_push(lb_verdict *v, story *s) {
+    if (!seek(s, shows_push))
+        return true;
+    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
+    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
+    size_t n = changed(s, &s->now, move->from, move->to, s->chosen);
+    if (end == NULL || n == 0)
+        return true;
+    lbi_text t = {0};
+    lbi_text_printf(&t, "when task %u ended at %.4g s and left a core with %u to run beside one with %u, ",
+                    s->p->number[end->task], at_s(s, s->now.from), end->from - 1u, move->from);
+    name_tasks(&t, s, s->chosen, n);
+    lbi_text_string(&t, " sped up ");
+    name_change(&t, s, s->chosen, n, &s->now);
+    lbi_text_string(&t, ": one of them moved although no core was idle, so not lazy");
+    return tell(v, &t);
+}
+
+static bool tell_steps(lb_verdict *v, story *s) {
+    if (!seek(s, shows_steps))
+        return true;
+    lbi_text t = {0};
+    lbi_text_printf(&t, "from %.4g to %.4g s ", at_s(s, s->now.from), at_s(s, s->now.to));
+    name_group(&t, s, s->now.shortest);
+    lbi_text_string(&t, " while ");
+    name_group(&t, s, s->now.longest);
+    lbi_text_string(&t, ": shares stay uneven, so not immediate");
+    return tell(v, &t);
+}
+
+/* The longest interval in which an even share differs from what lists would give. */
+static bool tell_even(lb_verdict *v, story *s) {
+    const lbi_progress *p = s->p;
+    double best = 0;
+    size_t from = 0, to = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i <= p->tasks - p->cores; i++) {
+        uint32_t alive = p->tasks - i;
+        size_t begin = i == 0 ? 0 : p->end[i - 1], end = p->end[i];
+        if (alive > p->cores && alive % p->cores != 0 && p->time[end] - p->time[begin] > best) {
+            best = p->time[end] - p->time[begin];
+            from = begin;
+            to = end;
+            first = i;
+        }
+    }
+    if (best <= 0)
+        return true;
+    uint32_t alive = p->tasks - first, size = alive / p->cores;
+    double spread[3];
+    for (uint32_t i = 0; i < alive; i++)
+        s->chosen[i] = first + i;
+    if (!spread_ms(s, s->chosen, alive, from, to, spread))
+        return true;
+    lbi_text t = {0};
+    double alone = 1e3 * p->unit_work;
+    lbi_text_printf(&t,
+                    "from %.4g to %.4g s %u tasks on %u cores took between %.4g and %.4g ms a "
+                    "unit: even sharing predicts %.4g ms for each, lists of %u and %u tasks %.4g "
+                    "and %.4g ms",
+                    p->time[from], p->time[to], alive, p->cores, spread[0], spread[2],
+                    alone * alive / p->cores, size, size + 1, alone * size, alone * (size + 1));
+    return tell(v, &t);
+}
+
+static bool tell_rotation(lb_verdict *v) {
+    lbi_text t = {0};
+    if (!isfinite(v->rotation_time))
+        return true;
+    lbi_text_printf(&t,
+                    "an uneven share lasts about %.2g s before it moves on to other tasks",
+                    v->rotation_time);
+    return tell(v, &t);
+}
+
+static bool tell_unusable(lb_verdict *v, const lbi_progress *p) {
+    lbi_text t = {0};
+    switch (p->unusable) {
+    case LBI_NO_UNITS:
+        lbi_text_string(&t, "the trace holds no units: nothing was timed");
+        break;
+    case LBI_ONE_CORE:
+        lbi_text_string(&t, "there is one core only: nothing to balance");
+        break;
+    case LBI_ONE_TASK:
+        lbi_text_string(&t, "there is one task only: nobody to share a core with");
+        break;
+    case LBI_NEVER_SHARED:
+        lbi_text_printf(&t,
+                        "%u tasks on %u cores never shared a core: more tasks than cores are "
+                        "needed",
+                        p->tasks, p->cores);
+        break;
+    case LBI_NO_OVERLAP:
+        lbi_text_printf(&t,
+                        "the first task ended at %.4g s, before another began at %.4g s: they "
+                        "never ran together",
+                        p->first_end, p->late_start);
+        break;
+    case LBI_ENDED_AT_ONCE:
+        lbi_text_printf(&t,
+                        "all tasks ended at once, at %.4g s: who speeds up when a task ends was "
+                        "never seen",
+                        p->first_end);
+        break;
+    case LBI_LATE_TASK:
+        lbi_text_printf(&t,
+                        "task %u began at %.4g s, after another had ended at %.4g s: tasks must "
+                        "start together and end one after another",
+                        p->late_task, p->late_start, p->first_end);
+        break;
+    case LBI_TOO_LARGE:
+        lbi_text_printf(&t, "%u tasks are more than can be followed (about 4000)", p->tasks);
+        break;
+    default:
+        lbi_text_string(&t, "units are too long against the time between ends: no interval holds "
+                            "any progress");
+        break;
+    }
+    return tell(v, &t);
+}
+
+/* ---- what is missing where nothing is decided ---- */
+
+static double uneven_seconds(const lbi_progress *p) {
+    double sum = 0;
+    for (uint32_t i = 0; i < p->tasks; i++) {
+        uint32_t alive = p->tasks - i;
+        size_t begin = i == 0 ? 0 : p->end[i - 1];
+        if (alive > p->cores && alive % p->cores != 0)
+            sum += p->time[p->end[i]] - p->time[begin];
+    }
+    return sum;
+}
+
+static bool tell_missing(lb_verdict *v, const story *s) {
+    const lbi_progress *p = s->p;
+    double none = v->probability[LB_POLICY_NONE], lazy = v->probability[LB_POLICY_LAZY];
+    double active = v->probability[LB_POLICY_ACTIVE];
+    double even = v->probability[LB_POLICY_IMMEDIATE], least = (1 - v->confidence) / 4;
+    double long_enough = 10 * p->wait;
+    lbi_text t = {0};
+    if (v->probability[LB_POLICY_UNKNOWN] > 1 - v->confidence) {
+        lbi_text_printf(&t,
+                        "no policy explains the rates well: the tasks do not progress as lists or "
+                        "even shares would have them (%.0f %% of the time at best is unexplained)",
+                        100 * fmin(fmin(s->fit->lists[LB_POLICY_NONE].misfit,
+                                        s->fit->lists[LB_POLICY_LAZY].misfit),
+                                   fmin(s->fit->lists[LB_POLICY_ACTIVE].misfit,
+                                        s->fit->sharing.misfit)));
+        if (!tell(v, &t))
+            return false;
+    }
+    if (lazy > least && active > least) {
+        if (p->tasks <= 2 * p->cores)
+            lbi_text_printf(&t,
+                            "%u tasks on %u cores cannot tell lazy from active: with two tasks a "
+                            "core no run queue is ever two longer than another while all cores "
+                            "work; three tasks a core are needed",
+                            p->tasks, p->cores);
+        else
+            lbi_text_printf(&t,
+                            "lazy and active (%.2g and %.2g) differ only while one run queue is "
+                            "two longer than another and no core is idle: the trace has no such "
+                            "moment of %.3g s or more",
+                            lazy, active, long_enough);
+        if (!tell(v, &t))
+            return false;
+    }
+    if (none > least && lazy + active > least) {
+        lbi_text_printf(&t,
+                        "none and lazy (%.2g and %.2g) differ only while a core is idle and "
+                        "another has two tasks or more: the trace has no such moment of %.3g s or "
+                        "more",
+                        none, lazy, long_enough);
+        if (!tell(v, &t))
+            return false;
+    }
+    if (even > least && none + lazy + active > least) {
+        lbi_text_printf(&t,
+                        "even sharing and fixed lists (%.2g and %.2g) differ only while the tasks "
+                        "are no multiple of the cores: the trace has %.3g s of that, and a rotated "
+                        "share takes a second or two to even out",
+                        even, none + lazy + active, uneven_seconds(p));
+        if (!tell(v, &t))
+            return false;
+    }
+    return true;
+}
+
+static bool tell_foreign(lb_verdict *v, const lbi_fit *fit) {
+    lbi_text t = {0};
+    if (!(fit->foreign_percent > LBI_FOREIGN_PERCENT))
+        return true;
+    lbi_text_printf(&t,
+                    "foreign_cpu_percent is %.3g: other load had so much of the cores meanwhile, "
+                    "which may have shaped the rates",
+                    fit->foreign_percent);
+    return tell(v, &t);
+}
+
+static bool tell_dropped(lb_verdict *v, const lbi_progress *p) {
+    lbi_text t = {0};
+    if (p->dropped == 0)
+        return true;
+    lbi_text_printf(&t, "%zu of %zu units (%.2g %%) took much longer than those around them and "
+                    "were left out",
+                    p->dropped, p->units, 100.0 * (double)p->dropped / (double)p->units);
+    return tell(v, &t);
+}
+
+static bool tell_policy(lb_verdict *v, story *s) {
+    switch (v->policy) {
+    case LB_POLICY_NONE:
+        return tell_idle_core(v, s) && tell_mates_alone(v, s);
+    case LB_POLICY_LAZY:
+        return tell_mates_alone(v, s) && tell_uneven_lists(v, s) && tell_pull(v, s);
+    case LB_POLICY_ACTIVE:
+        return tell_push(v, s) && tell_steps(v, s);
+    case LB_POLICY_IMMEDIATE:
+        return tell_even(v, s) && tell_rotation(v);
+    default:
+        return tell_missing(v, s);
+    }
+}
+
+/* There is always a reason, if only what the trace consists of. */
+static bool tell_probability(lb_verdict *v) {
+    lbi_text t = {0};
+    lbi_text_printf(&t,
+                    "the probabilities are none %.3g, lazy %.3g, active %.3g, immediate %.3g, none "
+                    "of these %.3g: %s",
+                    v->probability[LB_POLICY_NONE], v->probability[LB_POLICY_LAZY],
+                    v->probability[LB_POLICY_ACTIVE], v->probability[LB_POLICY_IMMEDIATE],
+                    v->probability[LB_POLICY_UNKNOWN],
+                    v->policy == LB_POLICY_UNKNOWN ? "none reaches the confidence asked for"
+                                                   : "the rest of the evidence is spread thin");
+    return tell(v, &t);
+}
+
+bool lbi_explain(lb_verdict *v, const lbi_fit *fit) {
+    const lbi_progress *p = &fit->progress;
+    if (p->unusable != LBI_USABLE)
+        return tell_unusable(v, p) && tell_foreign(v, fit);
+    lb_policy shown = v->policy != LB_POLICY_UNKNOWN && v->policy != LB_POLICY_IMMEDIATE
+                          ? v->policy
+                          : LB_POLICY_LAZY;
+    story s = {.fit = fit, .p = p, .lists = &fit->lists[shown]};
+    s.size = lbi_array_new(p->tasks, sizeof *s.size);
+    s.chosen = lbi_array_new(p->tasks, sizeof *s.chosen);
+    bool ok = s.size != NULL && s.chosen != NULL && tell_policy(v, &s);
+    if (ok && v->reason_count == 0)
+        ok = tell_probability(v);
+    ok = ok && tell_dropped(v, p) && tell_foreign(v, fit);
+    free(s.size);
+    free(s.chosen);
+    return ok;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How probable a trace's progress is under each policy. All likelihoods are densities of the same
+ * numbers (each task's progress in each window in which it was observed), so that they compare. */
+#ifndef LBI_CLASSIFY_LIKELIHOOD_H
+#define LBI_CLASSIFY_LIKELIHOOD_H
+
+#include "classify/progress.h"
+
+typedef enum lbi_step_kind {
+    LBI_STEP_START, /* a list's length at the beginning */
+    LBI_STEP_END,   /* a task ended */
+    LBI_STEP_MATE,  /* a task's list changed its length */
+    LBI_STEP_MOVE   /* a task, or one of its mates who cannot be told from it, moved */
+} lbi_step_kind;
+
+/* One thing that happened in the most probable history under lists. */
+typedef struct lbi_step {
+    uint32_t parent; /* the step before; UINT32_MAX: none */
+    uint32_t bound;
+    uint32_t task;
+    uint16_t from; /* the length of its list before; 0: it begins */
+    uint16_t to;   /* and after; 0: it ended */
+    lbi_step_kind kind;
+} lbi_step;
+
+/* What a policy of run lists makes of the trace. */
+typedef struct lbi_lists {
+    double log_likelihood;
+    lbi_step *steps; /* of the most probable history, in order of time */
+    size_t count;
+    double misfit;  /* the share of observed time in which the history does not explain the rates */
+} lbi_lists;
+
+/* `longest`: lazy balancing takes from the longest list, not from any. */
+lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest,
+                        lbi_lists *ret_lists, lb_error *err);
+void lbi_lists_free(lbi_lists *lists);
+
+/* What even sharing makes of it. */
+typedef struct lbi_sharing {
+    double log_likelihood;
+    double rotation_time; /* the most probable: seconds that an uneven share lasts; 0: fluid */
+    double misfit;
+    double log_still;     /* log of how probable it is that nothing was rotated in all the trace */
+} lbi_sharing;
+
+void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharing *ret_sharing);
+/* The numbers of double that lbi_sharing_fit() needs. */
+size_t lbi_sharing_workspace(const lbi_progress *progress);
+
+/* "None of these": every rate is as probable as any other. */
+double lbi_background_fit(const lbi_progress *progress);
+
+/* ---- emission: one task's progress, observed window by window (emission.c) ---- */
+
+#define LBI_UNEXPLAINED 0.02    /* how often a window may be what no model explains */
+#define LBI_UNIT_SPREAD 0.1     /* of a unit's work: standard deviation over mean */
+#define LBI_RATE_SPREAD 0.03    /* of a share of a core: standard deviation over mean */
+
+/* The density of progress of which nothing is known, as logarithm. */
+double lbi_log_unexplained(const lbi_progress *progress, double seen);
+
+/* A task that runs at `rate` since `from`: a Kalman filter over the difference of observed and
+ * expected progress. The difference wanders with every unit's work; an observation is off by the
+ * grain, and the next one makes up for it, so that short windows pool to a long one. */
+typedef struct lbi_track {
+    double gap;   /* observed minus expected progress */
+    double mean, variance;
+} lbi_track;
+
+void lbi_track_begin(lbi_track *track, const lbi_progress *progress);
+/* Returns the log density of `done` in `seen`; *ret_unexplained tells which explanation won. */
+double lbi_track_observe(lbi_track *track, const lbi_progress *progress, double rate, double done,
+                         double seen, bool *ret_unexplained);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LBI_CLASSIFY_VERDICT_H
+#define LBI_CLASSIFY_VERDICT_H
+
+#include "base/text.h"
+#include "lbsched/lbsched.h"
+
+#define LBI_POLICIES (LB_POLICY_IMMEDIATE + 1)
+#define LBI_QUEUES (LB_QUEUES_GROUPED + 1)
+
+struct lb_verdict {
+    uint32_t cores, tasks;
+    size_t units;
+    double confidence;
+    lb_policy policy;
+    double probability[LBI_POLICIES];
+    lb_queues queues;
+    double queues_probability[LBI_QUEUES];
+    double rotation_time; /* seconds; NAN: not measured */
+    double unit_work;     /* CPU seconds of a unit; NAN: not known */
+    char **reasons;
+    size_t reason_count, reason_capacity;
+};
+
+/* Hands the sentence in `text` to the verdict and leaves `text` empty. False: no memory. */
+bool lbi_verdict_add_reason(lb_verdict *verdict, lbi_text *text);
+
+const char *lbi_policy_name(lb_policy policy);
+const char *lbi_queues_name(lb_queues queues);
+
+#endif

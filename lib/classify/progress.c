@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "classify/progress.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "trace/tasks.h"
+
+/* Bounds times tasks: what may be kept, and up to where intervals are cut into windows. */
+#define CELLS_MAX ((size_t)1 << 24)
+#define CELLS_CUT ((size_t)1 << 20)
+#define BLOCK 256       /* units of one task whose durations are judged together */
+#define BLOCK_LEAST 64  /* fewer are judged by the whole trace */
+#define LONG_UNIT 3.5   /* times the block's typical duration: not progress but a mishap */
+#define TYPICAL 0.65    /* of all time passes in units up to the typical duration */
+#define GRAIN 0.35      /* of the CPU time that a task gets at a stretch */
+#define WINDOW_WAITS 12 /* an interval is cut into windows of at least so many waits .. */
+#define WINDOWS_MAX 6   /* .. and at most so many windows */
+
+/* Durations by size, eight classes an octave: the bits of the double above the third of its
+ * fraction. */
+#define BIN_SHIFT 49
+#define BINS 1024
+#define BIN_FIRST (UINT64_C(1000) << 3) /* 2^-23 s */
+
+typedef struct histogram {
+    double time[BINS]; /* total duration of the units in a class */
+    double total;
+    unsigned low, high;
+} histogram;
+
+static void histogram_clear(histogram *h) {
+    if (h->total > 0)
+        memset(h->time + h->low, 0, (h->high - h->low + 1) * sizeof *h->time);
+    h->total = 0;
+    h->low = BINS;
+    h->high = 0;
+}
+
+static void histogram_add(histogram *h, double duration) {
+    uint64_t bits;
+    memcpy(&bits, &duration, sizeof bits);
+    bits >>= BIN_SHIFT;
+    unsigned bin = bits < BIN_FIRST              ? 0
+                   : bits - BIN_FIRST > BINS - 1 ? BINS - 1
+                                                 : (unsigned)(bits - BIN_FIRST);
+    h->time[bin] += duration;
+    h->total += duration;
+    h->low = bin < h->low ? bin : h->low;
+    h->high = bin > h->high ? bin : h->high;
+}
+
+/* The duration up to which most of all time passes. Where slices are long against units most units
+ * take no wait and few take all of it: those few are what time consists of (half of it where two
+ * tasks share a core), while outliers, as rare, are not. */
+static double typical_duration(const histogram *h) {
+    double sum = 0;
+    for (unsigned bin = h->low; bin <= h->high; bin++) {
+        sum += h->time[bin];
+        if (sum >= h->total * TYPICAL) {
+            uint64_t bits = ((uint64_t)bin + BIN_FIRST) << BIN_SHIFT | UINT64_C(1)
+                                                                           << (BIN_SHIFT - 1);
+            double middle;
+            memcpy(&middle, &bits, sizeof middle);
+            return middle;
+        }
+    }
+    return 0;
+}
+
+static double seconds(int64_t ns) {
+    return (double)ns * 1e-9;
+}
+
+static double duration_of(const lb_unit *unit) {
+    return lbi_seconds_between(unit->start_ns, unit->end_ns);
+}
+
+typedef struct span {
+    size_t first, count; /* units */
+    int64_t start, end;
+    uint32_t number;
+} span;
+
+static int by_end(const void *a, const void *b) {
+    const span *x = a, *y = b;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->count != y->count)
+        return x->count < y->count ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t count_tasks(const lb_unit *units, size_t n) {
+    size_t tasks = n > 0;
+    for (size_t i = 1; i < n; i++)
+        tasks += units[i].task != units[i - 1].task;
+    return tasks;
+}
+
+static void find_spans(const lb_unit *units, size_t n, span *spans) {
+    size_t at = 0;
+    for (size_t i = 0; i < n; at++) {
+        size_t j = i;
+        while (j < n && units[j].task == units[i].task)
+            j++;
+        spans[at] = (span){i, j - i, units[i].start_ns, units[j - 1].end_ns, units[i].task};
+        i = j;
+    }
+}
+
+/* What may be said from the ends alone. `spans` by end. */
+static lbi_unusable judge_ends(lbi_progress *p, const span *spans) {
+    uint32_t tasks = p->tasks;
+    if (tasks == 1)
+        return LBI_ONE_TASK;
+    if (p->cores == 1)
+        return LBI_ONE_CORE;
+    p->first_end = seconds(spans[0].end);
+    p->last_end = seconds(spans[tasks - 1].end);
+    uint32_t cohort = 0;
+    const span *late = NULL;
+    for (uint32_t i = 0; i < tasks; i++) {
+        if (spans[i].start < spans[0].end)
+            cohort++;
+        else if (late == NULL || spans[i].start < late->start)
+            late = &spans[i];
+    }
+    if (late != NULL) {
+        p->late_start = seconds(late->start);
+        p->late_task = late->number;
+    }
+    if (cohort < tasks)
+        return cohort <= 1 ? LBI_NO_OVERLAP : LBI_LATE_TASK;
+    if (tasks <= p->cores)
+        return LBI_NEVER_SHARED;
+    if (spans[0].end == spans[tasks - 1].end)
+        return LBI_ENDED_AT_ONCE;
+    return LBI_USABLE;
+}
+
+/* Walks the blocks of a task's units and calls what is to be done with each. */
+static size_t block_length(size_t left) {
+    return left < 2 * BLOCK ? left : BLOCK;
+}
+
+typedef struct coarseness {
+    double *typical; /* of each block; blocks are numbered along the units */
+    double *stretch; /* CPU time that a task gets at a stretch, in units */
+    size_t blocks;
+} coarseness;
+
+static void measure_blocks(lbi_progress *p, const lb_unit *units, const span *spans,
+                           histogram *local, histogram *whole, coarseness *c) {
+    for (uint32_t i = 0; i < p->tasks; i++)
+        for (size_t at = 0; at < spans[i].count; at += block_length(spans[i].count - at)) {
+            const lb_unit *u = units + spans[i].first + at;
+            size_t length = block_length(spans[i].count - at);
+            histogram_clear(local);
+            for (size_t j = 0; j < length; j++) {
+                histogram_add(local, duration_of(u + j));
+                histogram_add(whole, duration_of(u + j));
+            }
+            c->typical[c->blocks] = length < BLOCK_LEAST ? 0 : typical_duration(local);
+            c->stretch[c->blocks] = typical_duration(local) * (double)length / local->total;
+            c->blocks++;
+        }
+    p->wait = typical_duration(whole);
+    for (size_t b = 0; b < c->blocks; b++)
+        if (c->typical[b] == 0)
+            c->typical[b] = p->wait;
+    /* A block without time has no stretch. */
+    size_t finite = 0;
+    for (size_t b = 0; b < c->blocks; b++)
+        if (isfinite(c->stretch[b]))
+            c->stretch[finite++] = c->stretch[b];
+    qsort(c->stretch, finite, sizeof *c->stretch, by_value);
+    p->grain = finite > 0 ? c->stretch[finite / 2] : 1;
+}
+
+/* Bounds at the ends, and between them where an interval is long enough to be cut. */
+static lb_status place_bounds(lbi_progress *p, const span *spans, lb_error *err) {
+    double start = -DBL_MAX;
+    for (uint32_t i = 0; i < p->tasks; i++)
+        if (seconds(spans[i].start) > start)
+            start = seconds(spans[i].start);
+    bool cut = (size_t)p->tasks * p->tasks * 2 <= CELLS_CUT;
+    p->time = lbi_array_new((size_t)p->tasks * (cut ? WINDOWS_MAX : 1) + 1, sizeof *p->time);
+    if (p->time == NULL)
+        return lbi_error_nomem(err, "bounds");
+    p->time[0] = start;
+    p->bounds = 1;
+    for (uint32_t i = 0; i < p->tasks; i++) {
+        double before = p->time[p->bounds - 1], end = seconds(spans[i].end), length = end - before;
+        double parts = cut && length > 0
+                           ? fmin(floor(length / (WINDOW_WAITS * p->wait)), WINDOWS_MAX)
+                           : 1;
+        if ((size_t)p->tasks * (p->bounds + WINDOWS_MAX) > CELLS_CUT)
+            parts = 1;
+        for (int part = 1; part < parts; part++)
+            p->time[p->bounds++] = before + length * part / parts;
+        if (end > before)
+            p->time[p->bounds++] = end;
+        p->end[i] = (uint32_t)(p->bounds - 1);
+    }
+    return LB_OK;
+}
+
+/* Spreads one task's units over the windows. */
+static void fill_task(lbi_progress *p, uint32_t task, const lb_unit *units, size_t count,
+                      const double *typical, bool cpu_known) {
+    size_t k = 0;
+    double done = 0, seen = 0;
+    double *done_at = p->done + task, *seen_at = p->seen + task;
+    size_t stride = p->tasks;
+    double limit = 0;
+    size_t block_end = 0;
+    for (size_t j = 0; j < count; j++) {
+        if (j == block_end) {
+            limit = LONG_UNIT * *typical++;
+            block_end += block_length(count - j);
+        }
+        double from = seconds(units[j].start_ns), to = seconds(units[j].end_ns);
+        double length = to - from, work = cpu_known ? seconds(units[j].cpu_ns) : 1;
+        bool dropped = length > limit;
+        p->dropped += dropped;
+        for (; k < p->bounds && p->time[k] <= to; k++) {
+            double inside = p->time[k] > from && length > 0 && !dropped ? p->time[k] - from : 0;
+            done_at[k * stride] = done + (length > 0 ? work * inside / length : 0);
+            seen_at[k * stride] = seen + inside;
+        }
+        if (!dropped) {
+            done += work;
+            seen += length;
+        }
+    }
+    for (; k < p->bounds; k++) {
+        done_at[k * stride] = done;
+        seen_at[k * stride] = seen;
+    }
+}
+
+/* The scale: as long as no list can have run dry, all cores work, so that progress adds up to
+ * their number. */
+static bool scale(lbi_progress *p) {
+    uint32_t ends = p->tasks / p->cores;
+    for (; ends <= p->tasks; ends++) {
+        size_t to = p->end[ends - 1];
+        double work = 0;
+        uint32_t known = 0;
+        for (uint32_t i = 0; i < p->tasks; i++) {
+            size_t until = p->end[i] < to ? p->end[i] : to;
+            double seen = lbi_seen(p, i, 0, until), done = lbi_done(p, i, 0, until);
+            if (seen <= 0)
+                continue;
+            work += done / seen * (p->time[until] - p->time[0]);
+            known++;
+        }
+        double span_s = p->time[to] - p->time[0];
+        if (2 * known < p->tasks || span_s <= 0 || (span_s < 5 * p->wait && ends < p->tasks))
+            continue;
+        double factor = p->cores * span_s / (work * p->tasks / known);
+        if (!isfinite(factor) || factor <= 0)
+            return false;
+        for (size_t j = 0; j < p->bounds * p->tasks; j++)
+            p->done[j] *= factor;
+        p->unit_work *= factor;
+        return true;
+    }
+    return false;
+}
+
+static bool cpu_known(const lb_unit *units, size_t n, double *ret_mean) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (units[i].cpu_ns < 0)
+            return false;
+        sum += seconds(units[i].cpu_ns);
+    }
+    *ret_mean = sum / (double)n;
+    return sum > 0;
+}
+
+lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb_unit *units,
+                            size_t n, lb_error *err) {
+    lbi_progress *p = ret_progress;
+    *p = (lbi_progress){.cores = cores, .units = n};
+    if (n == 0) {
+        p->unusable = LBI_NO_UNITS;
+        return LB_OK;
+    }
+    lb_status status = LB_OK;
+    p->tasks = (uint32_t)count_tasks(units, n);
+    coarseness c = {0};
+    histogram *histograms = NULL;
+    size_t blocks = n / BLOCK + p->tasks + 1;
+    span *spans = lbi_array_new(p->tasks, sizeof *spans);
+    if (spans == NULL)
+        return lbi_error_nomem(err, "tasks");
+    find_spans(units, n, spans);
+    qsort(spans, p->tasks, sizeof *spans, by_end);
+    p->unusable = judge_ends(p, spans);
+    if (p->unusable == LBI_USABLE && (size_t)p->tasks * (p->tasks + 1) > CELLS_MAX)
+        p->unusable = LBI_TOO_LARGE;
+    if (p->unusable != LBI_USABLE)
+        goto out;
+
+    p->number = lbi_array_new(p->tasks, sizeof *p->number);
+    p->end = lbi_array_new(p->tasks, sizeof *p->end);
+    histograms = calloc(2, sizeof *histograms);
+    c.typical = lbi_array_new(blocks, sizeof *c.typical);
+    c.stretch = lbi_array_new(blocks, sizeof *c.stretch);
+    if (p->number == NULL || p->end == NULL || histograms == NULL || c.typical == NULL ||
+        c.stretch == NULL) {
+        status = lbi_error_nomem(err, "tasks");
+        goto out;
+    }
+    for (uint32_t i = 0; i < p->tasks; i++)
+        p->number[i] = spans[i].number;
+    histogram_clear(&histograms[0]);
+    histogram_clear(&histograms[1]);
+    measure_blocks(p, units, spans, &histograms[0], &histograms[1], &c);
+    status = place_bounds(p, spans, err);
+    if (status != LB_OK)
+        goto out;
+    p->done = lbi_array_new(p->bounds * p->tasks, sizeof *p->done);
+    p->seen = lbi_array_new(p->bounds * p->tasks, sizeof *p->seen);
+    if (p->done == NULL || p->seen == NULL) {
+        status = lbi_error_nomem(err, "progress");
+        goto out;
+    }
+    double mean = 1;
+    bool cpu = cpu_known(units, n, &mean);
+    p->unit_work = cpu ? mean : 1;
+    size_t block = 0;
+    for (uint32_t i = 0; i < p->tasks; i++) {
+        fill_task(p, i, units + spans[i].first, spans[i].count, c.typical + block, cpu);
+        for (size_t at = 0; at < spans[i].count; at += block_length(spans[i].count - at))
+            block++;
+    }
+    if (!scale(p))
+        p->unusable = LBI_TOO_COARSE;
+    p->grain *= GRAIN * p->unit_work;
+out:
+    free(c.typical);
+    free(c.stretch);
+    free(histograms);
+    free(spans);
+    return status;
+}
+
+void lbi_progress_free(lbi_progress *progress) {
+    free(progress->number);
+    free(progress->time);
+    free(progress->done);
+    free(progress->seen);
+    free(progress->end);
+    *progress = (lbi_progress){0};
+}

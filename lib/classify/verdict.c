@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "classify/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void lb_verdict_free(lb_verdict *verdict) {
+    if (verdict == NULL)
+        return;
+    for (size_t i = 0; i < verdict->reason_count; i++)
+        free(verdict->reasons[i]);
+    free(verdict->reasons);
+    free(verdict);
+}
+
+bool lbi_verdict_add_reason(lb_verdict *verdict, lbi_text *text) {
+    char *sentence = lbi_text_take(text, NULL);
+    if (sentence == NULL)
+        return false;
+    if (!lbi_array_reserve(&verdict->reasons, &verdict->reason_capacity, verdict->reason_count + 1,
+                           sizeof *verdict->reasons)) {
+        free(sentence);
+        return false;
+    }
+    verdict->reasons[verdict->reason_count++] = sentence;
+    return true;
+}
+
+const char *lbi_policy_name(lb_policy policy) {
+    static const char *const names[] = {"unknown", "none", "lazy", "active", "immediate"};
+    return names[policy];
+}
+
+const char *lbi_queues_name(lb_queues queues) {
+    static const char *const names[] = {"unknown", "per_core", "single", "grouped"};
+    return names[queues];
+}
+
+lb_policy lb_verdict_policy(const lb_verdict *verdict) {
+    return verdict->policy;
+}
+
+double lb_verdict_probability(const lb_verdict *verdict, lb_policy policy) {
+    return (unsigned)policy < LBI_POLICIES ? verdict->probability[policy] : (double)NAN;
+}
+
+lb_queues lb_verdict_queues(const lb_verdict *verdict) {
+    return verdict->queues;
+}
+
+double lb_verdict_queues_probability(const lb_verdict *verdict, lb_queues queues) {
+    return (unsigned)queues < LBI_QUEUES ? verdict->queues_probability[queues] : (double)NAN;
+}
+
+size_t lb_verdict_reason_count(const lb_verdict *verdict) {
+    return verdict->reason_count;
+}
+
+const char *lb_verdict_reason(const lb_verdict *verdict, size_t index) {
+    return index < verdict->reason_count ? verdict->reasons[index] : NULL;
+}
+
+lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_error *err) {
+    if (verdict->policy == LB_POLICY_UNKNOWN)
+        return lbi_error(err, LB_ERR_UNSUPPORTED,
+                         "the verdict is unknown: no policy to make a model of");
+    lb_model_options options;
+    lb_model_options_init(&options, sizeof options);
+    options.cores = verdict->cores;
+    options.policy = (int32_t)verdict->policy;
+    if (verdict->policy == LB_POLICY_IMMEDIATE && isfinite(verdict->rotation_time))
+        options.rotation_time = verdict->rotation_time;
+    return lb_model_new(&options, ret_model, err);
+}

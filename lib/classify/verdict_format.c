@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "base/error.h"
+#include "classify/verdict.h"
+
+static const char *policy_sentence(lb_policy policy) {
+    switch (policy) {
+    case LB_POLICY_NONE:
+        return "none: no task moves, even beside an idle core";
+    case LB_POLICY_LAZY:
+        return "lazy: a task moves only to a core that went idle";
+    case LB_POLICY_ACTIVE:
+        return "active: a task moves when two run queues differ by more than one";
+    case LB_POLICY_IMMEDIATE:
+        return "immediate: all tasks share all cores evenly";
+    default:
+        return "unknown";
+    }
+}
+
+static const char *queues_sentence(lb_queues queues) {
+    switch (queues) {
+    case LB_QUEUES_PER_CORE:
+        return "one for each core";
+    case LB_QUEUES_SINGLE:
+        return "a single one for all cores";
+    case LB_QUEUES_GROUPED:
+        return "one for each group of cores";
+    default:
+        return "unknown";
+    }
+}
+
+/* Never "100.0 %" of what is not certain, nor "0.0 %" of what is possible. */
+static void percent(lbi_text *text, double probability) {
+    if (probability > 0.9995 && probability < 1)
+        lbi_text_string(text, ">99.9 %");
+    else if (probability < 0.0005 && probability > 0)
+        lbi_text_string(text, "<0.1 %");
+    else
+        lbi_text_printf(text, "%.1f %%", 100 * probability);
+}
+
+static void as_text(const lb_verdict *v, lbi_text *text) {
+    lbi_text_printf(text, "Balancing policy: %s", policy_sentence(v->policy));
+    if (v->policy != LB_POLICY_UNKNOWN) {
+        lbi_text_string(text, " (");
+        percent(text, v->probability[v->policy]);
+        lbi_text_string(text, ")");
+    }
+    lbi_text_printf(text, "\nRun queues:       %s", queues_sentence(v->queues));
+    if (v->queues != LB_QUEUES_UNKNOWN) {
+        lbi_text_string(text, " (");
+        percent(text, v->queues_probability[v->queues]);
+        lbi_text_string(text, ")");
+    }
+    lbi_text_string(text, "\nProbabilities:    ");
+    for (int i = 1; i <= LBI_POLICIES; i++) {
+        lb_policy policy = (lb_policy)(i % LBI_POLICIES);
+        lbi_text_printf(text, "%s%s ", i > 1 ? ", " : "",
+                        policy == LB_POLICY_UNKNOWN ? "none of these" : lbi_policy_name(policy));
+        percent(text, v->probability[policy]);
+    }
+    lbi_text_string(text, "\n");
+    if (isfinite(v->rotation_time))
+        lbi_text_printf(text, "Rotation time:    %.2g s\n", v->rotation_time);
+    for (size_t i = 0; i < v->reason_count; i++)
+        lbi_text_printf(text, "%s%s\n", i == 0 ? "Because:\n- " : "- ", v->reasons[i]);
+}
+
+static void as_json(const lb_verdict *v, lbi_text *text) {
+    lbi_text_printf(text, "{\"policy\": \"%s\", \"probabilities\": {", lbi_policy_name(v->policy));
+    for (int i = 0; i < LBI_POLICIES; i++) {
+        lbi_text_printf(text, "%s\"%s\": ", i > 0 ? ", " : "", lbi_policy_name((lb_policy)i));
+        lbi_text_json_number(text, v->probability[i]);
+    }
+    lbi_text_printf(text, "}, \"queues\": \"%s\", \"queues_probabilities\": {",
+                    lbi_queues_name(v->queues));
+    for (int i = 0; i < LBI_QUEUES; i++) {
+        lbi_text_printf(text, "%s\"%s\": ", i > 0 ? ", " : "", lbi_queues_name((lb_queues)i));
+        lbi_text_json_number(text, v->queues_probability[i]);
+    }
+    lbi_text_string(text, "}, \"confidence\": ");
+    lbi_text_json_number(text, v->confidence);
+    lbi_text_printf(text, ", \"cores\": %u, \"tasks\": %u, \"units\": %zu, \"unit_work_s\": ",
+                    v->cores, v->tasks, v->units);
+    lbi_text_json_number(text, v->unit_work);
+    lbi_text_string(text, ", \"rotation_time_s\": ");
+    lbi_text_json_number(text, v->rotation_time);
+    lbi_text_string(text, ", \"reasons\": [");
+    for (size_t i = 0; i < v->reason_count; i++) {
+        lbi_text_string(text, i > 0 ? ", " : "");
+        lbi_text_json_string(text, v->reasons[i]);
+    }
+    lbi_text_string(text, "]}\n");
+}
+
+lb_status lb_verdict_format(const lb_verdict *verdict, lb_format format, char **ret_text,
+                            lb_error *err) {
+    lbi_text text = {0};
+    if (format == LB_FORMAT_TEXT)
+        as_text(verdict, &text);
+    else if (format == LB_FORMAT_JSON)
+        as_json(verdict, &text);
+    else
+        return lbi_error(err, LB_ERR_INVALID,
+                         "format is %d: LB_FORMAT_TEXT or LB_FORMAT_JSON expected", (int)format);
+    char *data = lbi_text_take(&text, NULL);
+    if (data == NULL)
+        return lbi_error_nomem(err, "the verdict's text");
+    *ret_text = data;
+    return LB_OK;
+}
