@@ -22,8 +22,7 @@ double lbi_track_observe(lbi_track *track, const lbi_progress *progress, double 
         return 0;
     double grain = square(progress->grain), expected = rate * seen;
     track->gap += done - expected;
-    double variance = track->variance +
-                      square(LBI_UNIT_SPREAD) * progress->unit_work * expected +
+    double variance = track->variance + square(LBI_UNIT_SPREAD) * progress->unit_work * expected +
                       square(LBI_RATE_SPREAD * expected);
     double spread = variance + grain, off = track->gap - track->mean;
     double unexplained = LBI_UNEXPLAINED * exp(lbi_log_unexplained(progress, seen));

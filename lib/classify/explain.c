@@ -11,11 +11,11 @@
 
 /* An interval between ends, and what happened at its beginning. */
 typedef struct interval {
-    size_t before, from, to;   /* bounds: the interval before, and this one */
-    const lbi_step *step;      /* of the instant `from` */
+    size_t before, from, to; /* bounds: the interval before, and this one */
+    const lbi_step *step;    /* of the instant `from` */
     size_t steps;
-    uint32_t alive;            /* the first task that has not ended */
-    uint32_t idle;             /* cores without a task */
+    uint32_t alive;             /* the first task that has not ended */
+    uint32_t idle;              /* cores without a task */
     uint16_t shortest, longest; /* lists that are not empty */
 } interval;
 
@@ -23,8 +23,9 @@ typedef struct story {
     const lbi_fit *fit;
     const lbi_progress *p;
     const lbi_lists *lists;
-    uint16_t *size; /* [task]: its list's length at present */
-    uint32_t *chosen;
+    uint16_t *size;   /* [task]: its list's length at present */
+    uint32_t *chosen; /* [task]: those that a sentence is about */
+    double *values;   /* [task] */
     interval now;
     size_t at; /* steps consumed */
 } story;
@@ -39,27 +40,22 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The least, the middle and the greatest unit duration of some tasks. False: no memory, or none
- * known. */
+/* The least, the middle and the greatest unit duration of some tasks. False: none is known. */
 static bool spread_ms(const story *s, const uint32_t *tasks, size_t n, size_t from, size_t to,
                       double ret[3]) {
-    double *values = lbi_array_new(n, sizeof *values);
     size_t known = 0;
-    if (values == NULL)
-        return false;
     for (size_t i = 0; i < n; i++) {
         double value = unit_ms(s->p, tasks[i], from, to);
         if (isfinite(value))
-            values[known++] = value;
+            s->values[known++] = value;
     }
-    qsort(values, known, sizeof *values, by_value);
-    if (known > 0) {
-        ret[0] = values[0];
-        ret[1] = values[known / 2];
-        ret[2] = values[known - 1];
-    }
-    free(values);
-    return known > 0;
+    if (known == 0)
+        return false;
+    qsort(s->values, known, sizeof *s->values, by_value);
+    ret[0] = s->values[0];
+    ret[1] = s->values[known / 2];
+    ret[2] = s->values[known - 1];
+    return true;
 }
 
 /* In the order of the trace's numbers, so that a reader finds them. */
@@ -319,8 +315,9 @@ static bool tell_push(lb_verdict *v, story *s) {
     if (end == NULL || n == 0)
         return true;
     lbi_text t = {0};
-    lbi_text_printf(&t, "when task %u ended at %.4g s and left a core with %u to run beside one with %u, ",
-                    s->p->number[end->task], at_s(s, s->now.from), end->from - 1u, move->from);
+    lbi_text_printf(
+        &t, "when task %u ended at %.4g s and left a core with %u to run beside one with %u, ",
+        s->p->number[end->task], at_s(s, s->now.from), end->from - 1u, move->from);
     name_tasks(&t, s, s->chosen, n);
     lbi_text_string(&t, " sped up ");
     name_change(&t, s, s->chosen, n, &s->now);
@@ -379,8 +376,7 @@ static bool tell_rotation(lb_verdict *v) {
     lbi_text t = {0};
     if (!isfinite(v->rotation_time))
         return true;
-    lbi_text_printf(&t,
-                    "an uneven share lasts about %.2g s before it moves on to other tasks",
+    lbi_text_printf(&t, "an uneven share lasts about %.2g s before it moves on to other tasks",
                     v->rotation_time);
     return tell(v, &t);
 }
@@ -453,13 +449,13 @@ static bool tell_missing(lb_verdict *v, const story *s) {
     double long_enough = 10 * p->wait;
     lbi_text t = {0};
     if (v->probability[LB_POLICY_UNKNOWN] > 1 - v->confidence) {
-        lbi_text_printf(&t,
-                        "no policy explains the rates well: the tasks do not progress as lists or "
-                        "even shares would have them (%.0f %% of the time at best is unexplained)",
-                        100 * fmin(fmin(s->fit->lists[LB_POLICY_NONE].misfit,
-                                        s->fit->lists[LB_POLICY_LAZY].misfit),
-                                   fmin(s->fit->lists[LB_POLICY_ACTIVE].misfit,
-                                        s->fit->sharing.misfit)));
+        lbi_text_printf(
+            &t,
+            "no policy explains the rates well: the tasks do not progress as lists or "
+            "even shares would have them (%.0f %% of the time at best is unexplained)",
+            100 * fmin(fmin(s->fit->lists[LB_POLICY_NONE].misfit,
+                            s->fit->lists[LB_POLICY_LAZY].misfit),
+                       fmin(s->fit->lists[LB_POLICY_ACTIVE].misfit, s->fit->sharing.misfit)));
         if (!tell(v, &t))
             return false;
     }
@@ -515,7 +511,8 @@ static bool tell_dropped(lb_verdict *v, const lbi_progress *p) {
     lbi_text t = {0};
     if (p->dropped == 0)
         return true;
-    lbi_text_printf(&t, "%zu of %zu units (%.2g %%) took much longer than those around them and "
+    lbi_text_printf(&t,
+                    "%zu of %zu units (%.2g %%) took much longer than those around them and "
                     "were left out",
                     p->dropped, p->units, 100.0 * (double)p->dropped / (double)p->units);
     return tell(v, &t);
@@ -560,11 +557,13 @@ bool lbi_explain(lb_verdict *v, const lbi_fit *fit) {
     story s = {.fit = fit, .p = p, .lists = &fit->lists[shown]};
     s.size = lbi_array_new(p->tasks, sizeof *s.size);
     s.chosen = lbi_array_new(p->tasks, sizeof *s.chosen);
-    bool ok = s.size != NULL && s.chosen != NULL && tell_policy(v, &s);
+    s.values = lbi_array_new(p->tasks, sizeof *s.values);
+    bool ok = s.size != NULL && s.chosen != NULL && s.values != NULL && tell_policy(v, &s);
     if (ok && v->reason_count == 0)
         ok = tell_probability(v);
     ok = ok && tell_dropped(v, p) && tell_foreign(v, fit);
     free(s.size);
     free(s.chosen);
+    free(s.values);
     return ok;
 }

@@ -3,9 +3,9 @@
  * stays open: a block is a number of lists of one length together with their tasks, in any
  * arrangement. An end takes its task's list out of a block, which needs a choice of mates, and
  * Step 1b moves tasks, which needs a choice of giver, mover and mates. Choices are tried in the
- * order in which the rates soon after speak for them; what is left out lends its probability to what
- * is kept. A beam holds the best states; rates are judged for as long as a task's list keeps its
- * length. */
+ * order in which the rates soon after speak for them; what is left out lends its probability to
+ * what is kept. A beam holds the best states; rates are judged for as long as a task's list keeps
+ * its length. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ typedef struct state {
     double potential; /* what the choices just made promise; for ranking only */
     double missed;    /* seconds unexplained */
     uint32_t step;
-    uint16_t idle;    /* empty lists */
+    uint16_t idle; /* empty lists */
     uint16_t blocks;
     uint16_t vacant;    /* a block of which one list is about to be filled up; NO_BLOCK: none */
     block *block;       /* [cores + 1] */
@@ -77,10 +77,10 @@ typedef struct search {
     uint32_t *fresh; /* [task]: the runs that began at this bound */
     lbi_step *steps;
     size_t step_count, step_capacity;
-    size_t bound;    /* where the search is */
-    size_t horizon;  /* the bound up to which choices look ahead */
-    uint32_t alive;  /* the first task that has not ended */
-    bool *removed;   /* [task]: ended at this bound, and taken out */
+    size_t bound;   /* where the search is */
+    size_t horizon; /* the bound up to which choices look ahead */
+    uint32_t alive; /* the first task that has not ended */
+    bool *removed;  /* [task]: ended at this bound, and taken out */
     /* Workspaces, [task]; one set for the giver, another for the receiver. */
     uint32_t *numbers;
     double *doubles;
@@ -271,8 +271,8 @@ static void sort_gains(search *s, const uint32_t *tasks, size_t count, size_t to
  * list. `keep` is a member that is known not to be among them (it ended, or it is the mover), or
  * NOBODY. */
 typedef struct mates {
-    size_t count;    /* how many share the list */
-    size_t members;  /* of the block, in `order`, those that speak for it most first */
+    size_t count;   /* how many share the list */
+    size_t members; /* of the block, in `order`, those that speak for it most first */
     size_t choices;
     lbi_choice choice[LBI_CHOICES_MAX];
     double log_share; /* what each choice is worth before its rates are seen */
@@ -315,8 +315,8 @@ static uint16_t longest_list(const state *h) {
 }
 
 /* Removes `task` from its list: its mates, who are chosen, become a list of their own. Where the
- * policy is about to fill the place at once (`alone`: no other task ended with it), they need not be
- * known: the list stays in its block with a vacancy. */
+ * policy is about to fill the place at once (`alone`: no other task ended with it), they need not
+ * be known: the list stays in its block with a vacancy. */
 static void remove_task(search *s, const state *before, uint32_t task, bool alone) {
     uint16_t b = before->block_of[task];
     block from = before->block[b];
@@ -559,10 +559,9 @@ static void observe_window(search *s) {
         for (uint32_t task = s->alive; task < p->tasks; task++) {
             run *r = &s->runs[h->run_of[task]];
             if (r->advanced == s->bound) {
-                r->gain = lbi_track_observe(&r->track, p, 1.0 / r->size,
-                                            lbi_done(p, task, s->bound, s->bound + 1),
-                                            lbi_seen(p, task, s->bound, s->bound + 1),
-                                            &r->unexplained);
+                r->gain = lbi_track_observe(
+                    &r->track, p, 1.0 / r->size, lbi_done(p, task, s->bound, s->bound + 1),
+                    lbi_seen(p, task, s->bound, s->bound + 1), &r->unexplained);
                 r->advanced = s->bound + 1;
             }
             h->score += r->gain;

@@ -159,12 +159,9 @@ static lb_status fill_table(const lb_trace *trace, const row *rows, size_t count
         if (!r->occurred)
             continue;
         double deviation = r->units > 1 ? sqrt(r->squares / (double)(r->units - 1)) : (double)NAN;
-        double values[] = {(double)n,
-                           r->units > 0 ? r->mean : (double)NAN,
-                           deviation,
-                           deviation / sqrt((double)r->units),
-                           (double)r->units,
-                           work * (double)n / throughput(m, n)};
+        double values[] = {(double)n,        r->units > 0 ? r->mean : (double)NAN,
+                           deviation,        deviation / sqrt((double)r->units),
+                           (double)r->units, work * (double)n / throughput(m, n)};
         status = lb_table_add_row(table, NULL, values, err);
     }
     if (status != LB_OK) {
@@ -178,7 +175,8 @@ static lb_status fill_table(const lb_trace *trace, const row *rows, size_t count
 lb_status lb_trace_profile(const lb_trace *trace, const lb_model *model, lb_table **ret_table,
                            lb_error *err) {
     if (!lbi_trace_sealed(trace))
-        return lbi_error(err, LB_ERR_INVALID, "the trace is not sealed: call lb_trace_seal() first");
+        return lbi_error(err, LB_ERR_INVALID,
+                         "the trace is not sealed: call lb_trace_seal() first");
     uint32_t cores = lb_trace_cores(trace);
     if (model != NULL && lb_model_cores(model) != cores)
         return lbi_error(err, LB_ERR_INVALID, "the model has %u cores, the trace %u",

@@ -13,10 +13,12 @@
 /* Bounds times tasks: what may be kept, and up to where intervals are cut into windows. */
 #define CELLS_MAX ((size_t)1 << 24)
 #define CELLS_CUT ((size_t)1 << 20)
-#define BLOCK 256       /* units of one task whose durations are judged together */
-#define BLOCK_LEAST 64  /* fewer are judged by the whole trace */
-#define LONG_UNIT 3.5   /* times the block's typical duration: not progress but a mishap */
-#define TYPICAL 0.65    /* of all time passes in units up to the typical duration */
+#define BLOCK 256      /* units of one task whose durations are judged together */
+#define BLOCK_LEAST 64 /* fewer are judged by the whole trace */
+#define LONG_UNIT 3.5  /* times the block's typical duration: not progress but a mishap */
+#define TYPICAL 0.65   /* of all time passes in units up to the typical duration */
+#define SCALE_WAITS 5  /* an interval must last that many waits to tell the scale */
+#define SCALE_QUANTILE 0.3
 #define GRAIN 0.35      /* of the CPU time that a task gets at a stretch */
 #define WINDOW_WAITS 12 /* an interval is cut into windows of at least so many waits .. */
 #define WINDOWS_MAX 6   /* .. and at most so many windows */
@@ -203,9 +205,8 @@ static lb_status place_bounds(lbi_progress *p, const span *spans, lb_error *err)
     p->bounds = 1;
     for (uint32_t i = 0; i < p->tasks; i++) {
         double before = p->time[p->bounds - 1], end = seconds(spans[i].end), length = end - before;
-        double parts = cut && length > 0
-                           ? fmin(floor(length / (WINDOW_WAITS * p->wait)), WINDOWS_MAX)
-                           : 1;
+        double parts =
+            cut && length > 0 ? fmin(floor(length / (WINDOW_WAITS * p->wait)), WINDOWS_MAX) : 1;
         if ((size_t)p->tasks * (p->bounds + WINDOWS_MAX) > CELLS_CUT)
             parts = 1;
         for (int part = 1; part < parts; part++)
@@ -251,31 +252,58 @@ static void fill_task(lbi_progress *p, uint32_t task, const lb_unit *units, size
     }
 }
 
-/* The scale: as long as no list can have run dry, all cores work, so that progress adds up to
- * their number. */
-static bool scale(lbi_progress *p) {
-    uint32_t ends = p->tasks / p->cores;
-    for (; ends <= p->tasks; ends++) {
-        size_t to = p->end[ends - 1];
-        double work = 0;
-        uint32_t known = 0;
-        for (uint32_t i = 0; i < p->tasks; i++) {
-            size_t until = p->end[i] < to ? p->end[i] : to;
-            double seen = lbi_seen(p, i, 0, until), done = lbi_done(p, i, 0, until);
-            if (seen <= 0)
-                continue;
-            work += done / seen * (p->time[until] - p->time[0]);
-            known++;
-        }
-        double span_s = p->time[to] - p->time[0];
-        if (2 * known < p->tasks || span_s <= 0 || (span_s < 5 * p->wait && ends < p->tasks))
+typedef struct share {
+    double factor, weight;
+} share;
+
+static int by_factor(const void *a, const void *b) {
+    const share *x = a, *y = b;
+    return (x->factor > y->factor) - (x->factor < y->factor);
+}
+
+/* Progress in an interval, all tasks together, if all its time had been observed. */
+static double progress_of_all(const lbi_progress *p, uint32_t first, size_t from, size_t to) {
+    double work = 0;
+    uint32_t known = 0;
+    for (uint32_t i = first; i < p->tasks; i++) {
+        double seen = lbi_seen(p, i, from, to);
+        if (seen <= 0)
             continue;
-        double factor = p->cores * span_s / (work * p->tasks / known);
-        if (!isfinite(factor) || factor <= 0)
-            return false;
+        work += lbi_done(p, i, from, to) / seen;
+        known++;
+    }
+    uint32_t alive = p->tasks - first;
+    return 2 * known < alive ? 0 : work * alive / known * (p->time[to] - p->time[from]);
+}
+
+/* The scale: while every core works, progress adds up to the number of cores. In some intervals a
+ * core is idle (or stolen), and these ask for a larger factor than is true: so not the middle one
+ * of all intervals' factors counts, but a lower one. */
+static bool scale(lbi_progress *p, share *shares) {
+    size_t count = 0;
+    double all = 0, sum = 0;
+    for (int coarse = 0; coarse < 2 && count == 0; coarse++)
+        for (uint32_t first = 0; first < p->tasks; first++) {
+            size_t from = first == 0 ? 0 : p->end[first - 1], to = p->end[first];
+            uint32_t alive = p->tasks - first;
+            double length = p->time[to] - p->time[from];
+            if (length <= 0 || (coarse == 0 && length < SCALE_WAITS * p->wait))
+                continue;
+            double work = progress_of_all(p, first, from, to);
+            double factor = (alive < p->cores ? alive : p->cores) * length / work;
+            if (!isfinite(factor) || factor <= 0)
+                continue;
+            shares[count++] = (share){factor, length};
+            all += length;
+        }
+    qsort(shares, count, sizeof *shares, by_factor);
+    for (size_t i = 0; i < count; i++) {
+        sum += shares[i].weight;
+        if (sum < SCALE_QUANTILE * all)
+            continue;
         for (size_t j = 0; j < p->bounds * p->tasks; j++)
-            p->done[j] *= factor;
-        p->unit_work *= factor;
+            p->done[j] *= shares[i].factor;
+        p->unit_work *= shares[i].factor;
         return true;
     }
     return false;
@@ -304,6 +332,7 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb
     p->tasks = (uint32_t)count_tasks(units, n);
     coarseness c = {0};
     histogram *histograms = NULL;
+    share *shares = NULL;
     size_t blocks = n / BLOCK + p->tasks + 1;
     span *spans = lbi_array_new(p->tasks, sizeof *spans);
     if (spans == NULL)
@@ -336,7 +365,8 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb
         goto out;
     p->done = lbi_array_new(p->bounds * p->tasks, sizeof *p->done);
     p->seen = lbi_array_new(p->bounds * p->tasks, sizeof *p->seen);
-    if (p->done == NULL || p->seen == NULL) {
+    shares = lbi_array_new(p->tasks, sizeof *shares);
+    if (p->done == NULL || p->seen == NULL || shares == NULL) {
         status = lbi_error_nomem(err, "progress");
         goto out;
     }
@@ -349,13 +379,14 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb
         for (size_t at = 0; at < spans[i].count; at += block_length(spans[i].count - at))
             block++;
     }
-    if (!scale(p))
+    if (!scale(p, shares))
         p->unusable = LBI_TOO_COARSE;
     p->grain *= GRAIN * p->unit_work;
 out:
     free(c.typical);
     free(c.stretch);
     free(histograms);
+    free(shares);
     free(spans);
     return status;
 }

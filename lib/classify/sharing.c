@@ -13,9 +13,9 @@ static const double log_priors[] = {-1.39, -2.08, -2.08, -2.08, -2.08, -2.08, -2
 #define TIMES (sizeof rotation_times / sizeof *rotation_times)
 
 typedef struct state {
-    double gap;                /* observed minus even progress */
-    double wander, stray;      /* means: of that gap, and of the rate's deviation */
-    double ww, ws, ss;         /* their covariance */
+    double gap;           /* observed minus even progress */
+    double wander, stray; /* means: of that gap, and of the rate's deviation */
+    double ww, ws, ss;    /* their covariance */
 } state;
 
 static double square(double x) {
@@ -52,8 +52,7 @@ static double observe(state *s, const lbi_progress *p, double tau, double statio
     double integral = stationary * tau * (2 * length - tau * (3 - 4 * a + a * a)) * gain;
     double cross = stationary * tau * square(1 - a) * sqrt(gain);
     s->ww += 2 * reach * s->ws + square(reach) * s->ss + fmax(integral, 0) +
-             square(LBI_UNIT_SPREAD) * p->unit_work * expected +
-             square(LBI_RATE_SPREAD * expected);
+             square(LBI_UNIT_SPREAD) * p->unit_work * expected + square(LBI_RATE_SPREAD * expected);
     s->ws = a * (s->ws + reach * s->ss) + cross;
     s->ss = a * a * s->ss + stationary * (1 - a * a);
     if (seen <= 0)
@@ -143,15 +142,4 @@ void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharin
         sum += exp(logs[t] - best);
     ret_sharing->log_likelihood = best + log(sum);
     ret_sharing->log_still = log_still(progress);
-}
-
-double lbi_background_fit(const lbi_progress *progress) {
-    double log_likelihood = 0;
-    for (size_t k = 0; k + 1 < progress->bounds; k++)
-        for (uint32_t i = 0; i < progress->tasks; i++) {
-            double seen = progress->end[i] > k ? lbi_seen(progress, i, k, k + 1) : 0;
-            if (seen > 0)
-                log_likelihood += lbi_log_unexplained(progress, seen);
-        }
-    return log_likelihood;
 }

@@ -25,8 +25,8 @@ static lb_trace *new_trace(uint32_t cores) {
 
 static void add_unit(lb_trace *trace, uint32_t task, uint32_t index, double start, double end) {
     lb_error err;
-    lb_unit unit = {(int64_t)llround(start * 1e9), (int64_t)llround(end * 1e9), -1, task, index, -1,
-                    -1};
+    lb_unit unit = {
+        (int64_t)llround(start * 1e9), (int64_t)llround(end * 1e9), -1, task, index, -1, -1};
     ASSERT_OK(lb_trace_add_unit(trace, &unit, &err), err);
 }
 

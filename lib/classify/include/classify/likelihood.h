@@ -28,7 +28,7 @@ typedef struct lbi_lists {
     double log_likelihood;
     lbi_step *steps; /* of the most probable history, in order of time */
     size_t count;
-    double misfit;  /* the share of observed time in which the history does not explain the rates */
+    double misfit; /* the share of observed time in which the history does not explain the rates */
 } lbi_lists;
 
 /* `longest`: lazy balancing takes from the longest list, not from any. */
@@ -41,21 +41,21 @@ typedef struct lbi_sharing {
     double log_likelihood;
     double rotation_time; /* the most probable: seconds that an uneven share lasts; 0: fluid */
     double misfit;
-    double log_still;     /* log of how probable it is that nothing was rotated in all the trace */
+    double log_still; /* log of how probable it is that nothing was rotated in all the trace */
 } lbi_sharing;
 
 void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharing *ret_sharing);
 /* The numbers of double that lbi_sharing_fit() needs. */
 size_t lbi_sharing_workspace(const lbi_progress *progress);
 
-/* "None of these": every rate is as probable as any other. */
+/* "None of these": every rate is as probable as any other, and likely to stay. */
 double lbi_background_fit(const lbi_progress *progress);
 
 /* ---- emission: one task's progress, observed window by window (emission.c) ---- */
 
-#define LBI_UNEXPLAINED 0.02    /* how often a window may be what no model explains */
-#define LBI_UNIT_SPREAD 0.1     /* of a unit's work: standard deviation over mean */
-#define LBI_RATE_SPREAD 0.03    /* of a share of a core: standard deviation over mean */
+#define LBI_UNEXPLAINED 0.02 /* how often a window may be what no model explains */
+#define LBI_UNIT_SPREAD 0.1  /* of a unit's work: standard deviation over mean */
+#define LBI_RATE_SPREAD 0.03 /* of a share of a core: standard deviation over mean */
 
 /* The density of progress of which nothing is known, as logarithm. */
 double lbi_log_unexplained(const lbi_progress *progress, double seen);
@@ -64,7 +64,7 @@ double lbi_log_unexplained(const lbi_progress *progress, double seen);
  * expected progress. The difference wanders with every unit's work; an observation is off by the
  * grain, and the next one makes up for it, so that short windows pool to a long one. */
 typedef struct lbi_track {
-    double gap;   /* observed minus expected progress */
+    double gap; /* observed minus expected progress */
     double mean, variance;
 } lbi_track;
 

@@ -14,6 +14,7 @@ struct lb_verdict {
     double confidence;
     lb_policy policy;
     double probability[LBI_POLICIES];
+    double misfit[LBI_POLICIES]; /* the share of time that a policy leaves unexplained */
     lb_queues queues;
     double queues_probability[LBI_QUEUES];
     double rotation_time; /* seconds; NAN: not measured */
