@@ -118,7 +118,7 @@ needs_hwloc() {
 
 formatted() {
     # shellcheck disable=SC2046
-    clang-format --dry-run -Werror $(files '\.[ch]$')
+    clang-format --dry-run -Werror $(files '\.([ch]|cc)$')
 }
 
 # All files but the licence text itself, and those that are empty.
