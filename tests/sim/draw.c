@@ -104,4 +104,10 @@ void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw) {
              draw_expected_seconds(config) * config->cores / config->slice > DRAW_SLICES_MAX);
     if (noise & DRAW_SPEEDS)
         draw_speeds(config, &random, ret_draw->speeds);
+    /* Elsewhere the dwell times are the yardstick of what can be told, and stay. */
+    if ((noise & DRAW_DWELL) && config->policy == TIMESLICE_IMMEDIATE) {
+        double scale = AMONG(&random, 0.13, 0.5, 1, 2.1);
+        config->dwell_median *= scale;
+        config->dwell_p90 *= scale;
+    }
 }

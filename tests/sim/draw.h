@@ -21,7 +21,8 @@ enum {
     DRAW_LOST = 1 << 6,       /* Units are missing. */
     DRAW_CLOCK = 1 << 7,      /* The clock is set once. */
     DRAW_SPEEDS = 1 << 8,     /* Cores differ. */
-    DRAW_ALL = (1 << 9) - 1
+    DRAW_DWELL = 1 << 9,      /* Immediate: uneven shares last 50 ms to 0.8 s (the median). */
+    DRAW_ALL = (1 << 10) - 1
 };
 
 typedef struct draw {
