@@ -100,6 +100,8 @@ static void explain(uint64_t seed, const options *chosen, const timeslice_config
            lb_verdict_probability(verdict, LB_POLICY_ACTIVE),
            lb_verdict_probability(verdict, LB_POLICY_IMMEDIATE), truth->none_lazy.resolved,
            truth->lazy_active.resolved, (double)truth->uneven.resolved_ns / 1e9);
+    for (size_t i = 0; chosen->verbose && i < lb_verdict_reason_count(verdict); i++)
+        printf("    %s\n", lb_verdict_reason(verdict, i));
 }
 
 static void classify(report *all, uint64_t seed, const options *chosen) {
