@@ -802,7 +802,8 @@ typedef enum lb_experiment_kind {
 /** How an experiment is run. @since 0.1 */
 typedef struct lb_experiment_options {
     size_t size;             /**< sizeof(lb_experiment_options), set by its init function. */
-    uint32_t tasks_per_core; /**< How many workers start on each core, 3 or more. Default 3. */
+    uint32_t tasks_per_core; /**< How many workers start on each core: 3 or more, 4,096 at most on
+                                  all cores together. Default 3. */
     uint32_t reserved;       /**< 0. */
     double unit_work;        /**< CPU seconds of one unit of work, 0.0005 to 1. Default 0.01. */
     double budget;           /**< Seconds that the whole call may take, 1 or more. Default 20. */
@@ -823,7 +824,8 @@ void lb_experiment_options_init(lb_experiment_options *options, size_t size);
  *        experiment was made and how much foreign CPU time disturbed it (foreign_cpu_percent).
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM; #LB_ERR_SYSTEM; #LB_ERR_PERMISSION;
- *         #LB_ERR_UNSUPPORTED: one core only, a described host, a build without experiments;
+ *         #LB_ERR_UNSUPPORTED: one core only, a described host, a build without experiments, a
+ *         scheduling class in which workers do not take turns (SCHED_FIFO, SCHED_DEADLINE);
  *         #LB_ERR_CANCELLED; #LB_ERR_TIMEOUT; #LB_ERR_WORKER
  * @since 0.1 */
 lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
@@ -832,7 +834,9 @@ lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
 
 /** Runs a workload for real: what lb_model_durations() predicts, measured. Every process of the
  * workload becomes a worker process that uses as much CPU time as its work says; all are released
- * at one moment, time 0 of the trace, and nothing is arranged but first cores, where set.
+ * at one moment, time 0 of the trace, and nothing is arranged but first cores, where set. The last
+ * unit of a process is what remains of its work, and so may be shorter than the others; one
+ * without work has one unit of no length.
  * @param host NULL: this machine
  * @param workload finite works, with first cores below the host's cores; no arrivals, weights or
  *        events

@@ -1,0 +1,839 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Experiments on the running kernel: what they record, and that nothing is left of them, whatever
+ * happens. They assert mechanism, never how long something took. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "experiment/schedule.h"
+#include "harness.h"
+
+/* ---- what a call must leave as it was ---- */
+
+typedef struct surroundings {
+    cpu_set_t affinity;
+    sigset_t mask;
+    int policy, priority, files, mappings;
+} surroundings;
+
+static int count_files(void) {
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder != NULL && readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
+/* Of the mappings, those shared with workers: the others are the allocator's affair. */
+static int count_mappings(void) {
+    int count = 0;
+    char line[512];
+    FILE *file = fopen("/proc/self/maps", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        count += strstr(line, "rw-s") != NULL ? 1 : 0;
+    fclose(file);
+    return count;
+}
+
+static void look_around(surroundings *s) {
+    memset(s, 0, sizeof *s);
+    struct sched_param param;
+    sched_getaffinity(0, sizeof s->affinity, &s->affinity);
+    pthread_sigmask(SIG_SETMASK, NULL, &s->mask);
+    s->policy = sched_getscheduler(0);
+    sched_getparam(0, &param);
+    s->priority = param.sched_priority;
+    s->files = count_files();
+    s->mappings = count_mappings();
+}
+
+static void assert_unchanged(const surroundings *before) {
+    surroundings now;
+    look_around(&now);
+    ck_assert(CPU_EQUAL(&now.affinity, &before->affinity));
+    for (int s = 1; s < NSIG; s++)
+        ck_assert_int_eq(sigismember(&now.mask, s), sigismember(&before->mask, s));
+    ck_assert_int_eq(now.policy, before->policy);
+    ck_assert_int_eq(now.priority, before->priority);
+    ck_assert_int_eq(now.files, before->files);
+    ck_assert_int_eq(now.mappings, before->mappings);
+}
+
+static void assert_childless(void) {
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    ck_assert_int_eq(errno, ECHILD);
+}
+
+/* The children of this thread, workers all. */
+static int list_workers(pid_t *workers, int max) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", syscall(SYS_gettid));
+    FILE *file = fopen(path, "r");
+    int count = 0;
+    long process;
+    while (file != NULL && count < max && fscanf(file, "%ld", &process) == 1)
+        workers[count++] = (pid_t)process;
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+/* ---- tiny experiments ---- */
+
+static lb_host *host;
+static lb_error err;
+
+static void open_machine(void) {
+    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    if (lb_host_cores(host) < 2) {
+        printf("skipped: only one core may be used\n");
+        exit(77);
+    }
+}
+
+static lb_experiment_options tiny(void) {
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    options.unit_work = 0.001;
+    options.budget = 1;
+    return options;
+}
+
+static lb_workload *works(const double *work, size_t n) {
+    lb_workload *workload = NULL;
+    ASSERT_OK(lb_workload_new(&workload, &err), err);
+    ASSERT_OK(lb_workload_add_many(workload, work, n, NULL, &err), err);
+    return workload;
+}
+
+/* ---- the schedule of ends ---- */
+
+START_TEST(ends_are_apart) {
+    lbi_random random;
+    lbi_random_seed(&random, 1);
+    for (int trial = 0; trial < 300; trial++) {
+        uint32_t cores = 2 + (uint32_t)lbi_random_below(&random, 30);
+        uint32_t x = 3 + (uint32_t)lbi_random_below(&random, 5), n = cores * x;
+        int64_t round = (int64_t)(lbi_random_unit(&random) * 1e9);
+        int64_t available = (int64_t)(1e8 + lbi_random_unit(&random) * 3e10);
+        int64_t ends[37 * 7];
+        bool seen[37 * 7] = {false};
+        lbi_schedule_ends(cores, x, round, available, ends);
+        ck_assert_int_gt(ends[0], 0);
+        ck_assert_int_le(ends[n - 1], available + 1);
+        for (uint32_t k = 0; k < n; k++) {
+            ck_assert(k == 0 || ends[k] > ends[k - 1]);
+            uint32_t victim = lbi_schedule_victim(cores, x, k);
+            ck_assert_uint_lt(victim, n);
+            ck_assert(!seen[victim]);
+            seen[victim] = true;
+            /* All of the first core's list end first. */
+            ck_assert_int_eq(victim % cores == 0, k < x);
+        }
+    }
+}
+END_TEST
+
+/* The intervals that decide are ten rounds long, where there is time. */
+START_TEST(deciding_intervals_are_long) {
+    for (uint32_t x = 3; x < 8; x++) {
+        int64_t ends[14], round = INT64_C(700000000);
+        lbi_schedule_ends(2, x, round, INT64_MAX, ends);
+        ck_assert_int_ge(ends[1] - ends[0], 10 * round);
+        ck_assert_int_ge(ends[2] - ends[1], 7 * round);
+        ck_assert_int_ge(ends[x] - ends[x - 1], 10 * round);
+    }
+    /* The defaults on two cores: within the budget, and never scaled down. */
+    int64_t ends[6];
+    lbi_schedule_ends(2, 3, INT64_C(300000000), INT64_C(18000000000), ends);
+    ck_assert_int_lt(ends[5], INT64_C(14000000000));
+}
+END_TEST
+
+/* ---- refusals ---- */
+
+START_TEST(refused) {
+    lb_trace *trace = NULL;
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    ck_assert_uint_eq(options.size, sizeof options);
+    ck_assert_uint_eq(options.tasks_per_core, 3);
+    ck_assert_double_eq(options.unit_work, 0.01);
+    ck_assert_double_eq(options.budget, 20);
+    ck_assert(options.progress == NULL);
+#define REFUSED(field_, value_, words_)                                                            \
+    do {                                                                                           \
+        lb_experiment_options bad_ = options;                                                      \
+        bad_.field_ = value_;                                                                      \
+        ASSERT_REFUSED(lb_experiment_run(NULL, LB_EXPERIMENT_DETECT, &bad_, &trace, &err),         \
+                       LB_ERR_INVALID, words_, err);                                               \
+    } while (0)
+    REFUSED(tasks_per_core, 2, "tasks_per_core is 2");
+    REFUSED(tasks_per_core, UINT32_MAX, "tasks_per_core is 4294967295");
+    REFUSED(reserved, 1, "reserved is 1");
+    REFUSED(unit_work, 0.0004, "unit_work is 0.0004");
+    REFUSED(unit_work, 1.01, "unit_work is 1.01");
+    REFUSED(unit_work, NAN, "unit_work is nan");
+    REFUSED(budget, 0.9, "budget is 0.9");
+    REFUSED(budget, INFINITY, "budget is inf");
+    REFUSED(budget, NAN, "budget is nan");
+    REFUSED(size, 8, "lb_experiment_options.size is 8");
+#undef REFUSED
+    ASSERT_REFUSED(lb_experiment_run(NULL, (lb_experiment_kind)0, NULL, &trace, &err),
+                   LB_ERR_INVALID, "kind is 0", err);
+    ck_assert_ptr_null(trace);
+}
+END_TEST
+
+START_TEST(workload_refused) {
+    open_machine();
+    lb_trace *trace = NULL;
+    double work = 0.01;
+    lb_workload *workload = works(&work, 1);
+    ASSERT_OK(lb_workload_set_first_core(workload, 0, lb_host_cores(host), &err), err);
+    ASSERT_REFUSED(lb_experiment_workload(host, workload, NULL, &trace, &err), LB_ERR_INVALID,
+                   "first core", err);
+    lb_workload_free(workload);
+    workload = works(&work, 1);
+    ASSERT_OK(lb_workload_set_weight(workload, 0, 2, &err), err);
+    ASSERT_REFUSED(lb_experiment_workload(host, workload, NULL, &trace, &err), LB_ERR_UNSUPPORTED,
+                   "weights", err);
+    lb_workload_free(workload);
+    workload = works(&work, 1);
+    ASSERT_OK(lb_workload_set_arrival(workload, 0, 1, &err), err);
+    ASSERT_REFUSED(lb_experiment_workload(host, workload, NULL, &trace, &err), LB_ERR_UNSUPPORTED,
+                   "arrivals", err);
+    lb_workload_free(workload);
+    workload = works(&work, 1);
+    ASSERT_OK(lb_workload_add_event(workload, 0, 1, LB_EVENT_STOP, &err), err);
+    ASSERT_REFUSED(lb_experiment_workload(host, workload, NULL, &trace, &err), LB_ERR_UNSUPPORTED,
+                   "events", err);
+    lb_workload_free(workload);
+    work = INFINITY;
+    workload = works(&work, 1);
+    ASSERT_REFUSED(lb_experiment_workload(host, workload, NULL, &trace, &err), LB_ERR_INVALID,
+                   "infinite", err);
+    lb_workload_free(workload);
+    work = 30;
+    workload = works(&work, 1);
+    ASSERT_REFUSED(lb_experiment_workload(host, workload, NULL, &trace, &err), LB_ERR_TIMEOUT,
+                   "budget", err);
+    lb_workload_free(workload);
+    ck_assert_ptr_null(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- what is recorded ---- */
+
+static int64_t end_of(const lb_trace *trace, uint32_t task) {
+    size_t n;
+    int64_t end = 0;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        if (units[i].task == task)
+            end = units[i].end_ns;
+    return end;
+}
+
+static void assert_sound(const lb_trace *trace, uint32_t tasks) {
+    size_t n;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    ck_assert_uint_eq(lb_trace_tasks(trace), tasks);
+    ck_assert_uint_eq(lb_trace_cores(trace), lb_host_cores(host));
+    ck_assert_uint_ge(n, tasks);
+    for (size_t i = 0; i < n; i++) {
+        const lb_unit *unit = &units[i];
+        ck_assert_int_ge(unit->cpu_ns, 0);
+        ck_assert_int_ge(unit->core_start, 0);
+        ck_assert_int_lt(unit->core_start, (int32_t)lb_host_cores(host));
+        ck_assert_int_ge(unit->core_end, 0);
+        ck_assert_int_lt(unit->core_end, (int32_t)lb_host_cores(host));
+        if (unit->index == 0)
+            continue;
+        ck_assert_uint_eq(unit->task, unit[-1].task);
+        ck_assert_uint_eq(unit->index, unit[-1].index + 1);
+        ck_assert_int_eq(unit->start_ns, unit[-1].end_ns);
+        ck_assert_int_eq(unit->core_start, unit[-1].core_end);
+    }
+    static const char *const keys[] = {"host",     "cpus",    "experiment",         "library",
+                                       "kernel",   "class",   "priority",           "nice",
+                                       "budget_s", "chunk_s", "foreign_cpu_percent"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        ck_assert_msg(lb_trace_meta(trace, keys[i]) != NULL, "no %s", keys[i]);
+    double foreign = strtod(lb_trace_meta(trace, "foreign_cpu_percent"), NULL);
+    ck_assert(foreign >= 0 && foreign <= 101);
+    ck_assert_ptr_null(lb_trace_meta(trace, "lost_units"));
+    ck_assert_ptr_nonnull(strstr(lb_trace_meta(trace, "class"), "SCHED_"));
+}
+
+START_TEST(detect_records) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    lb_experiment_options options = tiny();
+    options.budget = 3;
+    lb_trace *trace = NULL;
+    ASSERT_OK(lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err), err);
+    assert_unchanged(&before);
+    assert_childless();
+    uint32_t tasks = 3 * lb_host_cores(host);
+    assert_sound(trace, tasks);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "detect");
+    ck_assert_str_eq(lb_trace_meta(trace, "tasks_per_core"), "3");
+    /* The size of every core's list at the start. */
+    uint32_t sum = 0, cores = 0;
+    for (const char *sizes = lb_trace_meta(trace, "even_start"); *sizes != '\0'; cores++) {
+        char *end;
+        sum += (uint32_t)strtoul(sizes, &end, 10);
+        sizes = *end == ',' ? end + 1 : end;
+    }
+    ck_assert_uint_eq(sum, tasks);
+    ck_assert_uint_eq(cores, lb_host_cores(host));
+    /* The unit is a whole number of chunks, and near what was asked for. */
+    double chunk = strtod(lb_trace_meta(trace, "chunk_s"), NULL), unit = lb_trace_unit_work(trace);
+    ck_assert_double_lt(fabs(unit / chunk - round(unit / chunk)), 1e-3);
+    ck_assert_double_lt(fabs(unit - options.unit_work), chunk);
+    /* Every task was bound, let go and told to end, and ended no sooner than told. */
+    size_t marks_n, kinds[LB_MARK_END + 1] = {0};
+    const lb_mark *marks = lb_trace_marks(trace, &marks_n);
+    for (size_t i = 0; i < marks_n; i++) {
+        kinds[marks[i].kind]++;
+        if (marks[i].kind == LB_MARK_END)
+            ck_assert_int_ge(end_of(trace, marks[i].task), marks[i].time_ns);
+        else
+            ck_assert_int_lt(marks[i].time_ns, 0);
+    }
+    ck_assert_uint_eq(kinds[LB_MARK_PIN], tasks);
+    ck_assert_uint_eq(kinds[LB_MARK_UNPIN], tasks);
+    ck_assert_uint_eq(kinds[LB_MARK_END], tasks);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(workload_records) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    lb_experiment_options options = tiny();
+    options.budget = 10;
+    /* Whole units, a rest, less than a unit, nothing at all. */
+    static const double work[] = {0.02, 0.0305, 0.0004, 0, 0.05};
+    lb_workload *workload = works(work, 5);
+    ASSERT_OK(lb_workload_set_first_core(workload, 1, 1, &err), err);
+    ASSERT_OK(lb_workload_set_first_core(workload, 4, 0, &err), err);
+    lb_trace *trace = NULL;
+    ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+    assert_unchanged(&before);
+    assert_childless();
+    assert_sound(trace, 5);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "workload");
+    double unit = lb_trace_unit_work(trace), chunk = strtod(lb_trace_meta(trace, "chunk_s"), NULL);
+    size_t n;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    for (uint32_t task = 0; task < 5; task++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++)
+            count += units[i].task == task ? 1 : 0;
+        /* As many units as the work holds, by whole chunks; and one at least. */
+        double chunks = round(work[task] / chunk), per_unit = round(unit / chunk);
+        ck_assert_uint_eq(count, chunks == 0 ? 1 : (size_t)ceil(chunks / per_unit));
+    }
+    lb_trace_free(trace);
+    lb_workload_free(workload);
+    /* Nobody at all. */
+    workload = works(NULL, 0);
+    ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+    ck_assert_uint_eq(lb_trace_tasks(trace), 0);
+    lb_trace_free(trace);
+    lb_workload_free(workload);
+    lb_host_free(host);
+}
+END_TEST
+
+/* A buffer that is too small cannot be asked for from outside: the budget bounds the units. So:
+ * the smallest unit in the longest of tiny runs loses none. */
+START_TEST(small_units) {
+    open_machine();
+    lb_experiment_options options = tiny();
+    options.unit_work = 0.0005;
+    lb_trace *trace = NULL;
+    ASSERT_OK(lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err), err);
+    assert_sound(trace, 3 * lb_host_cores(host));
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- progress, cancelling, faults ---- */
+
+typedef struct watch {
+    pthread_t thread;
+    int calls, act_at;
+    double fraction;
+    int (*act)(void); /* its result is the callback's */
+} watch;
+
+static int act_in_time(void *user, double fraction) {
+    watch *w = user;
+    ck_assert(pthread_equal(pthread_self(), w->thread));
+    ck_assert(fraction >= w->fraction && fraction <= 1);
+    w->fraction = fraction;
+    return w->calls++ == w->act_at && w->act != NULL ? w->act() : 0;
+}
+
+static lb_status watched(int act_at, int (*act)(void), watch *ret_watch) {
+    lb_experiment_options options = tiny();
+    watch w = {.thread = pthread_self(), .act_at = act_at, .act = act};
+    options.progress = act_in_time;
+    options.progress_user = &w;
+    lb_trace *trace = NULL;
+    lb_status status = lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err);
+    ck_assert((status == LB_OK) == (trace != NULL));
+    lb_trace_free(trace);
+    if (ret_watch != NULL)
+        *ret_watch = w;
+    return status;
+}
+
+START_TEST(progress) {
+    open_machine();
+    watch w;
+    ASSERT_OK(watched(-1, NULL, &w), err);
+    ck_assert_int_ge(w.calls, 5);
+    ck_assert_double_gt(w.fraction, 0.5);
+    lb_host_free(host);
+}
+END_TEST
+
+static int cancel(void) {
+    return 1;
+}
+
+/* At every step of the way: while the workers calibrate, are arranged, and run. */
+START_TEST(cancelled) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    for (int call = 0; call < 12; call++) {
+        ASSERT_REFUSED(watched(call, cancel, NULL), LB_ERR_CANCELLED, "callback", err);
+        assert_unchanged(&before);
+        assert_childless();
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+/* The time within the call is random too. */
+static int cancel_after_a_while(void) {
+    static uint64_t draw;
+    struct timespec pause = {.tv_nsec = (long)(lbi_mix(++draw) % 50000000)};
+    nanosleep(&pause, NULL);
+    return 1;
+}
+
+START_TEST(cancelled_any_time) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    for (int trial = 0; trial < 30; trial++) {
+        ASSERT_REFUSED(watched(trial % 10, cancel_after_a_while, NULL), LB_ERR_CANCELLED,
+                       "callback", err);
+        assert_unchanged(&before);
+        assert_childless();
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+static int real_time(void) {
+    struct sched_param param = {.sched_priority = 1};
+    return sched_setscheduler(0, SCHED_RR, &param);
+}
+
+START_TEST(cancelled_real_time) {
+    open_machine();
+    if (real_time() != 0) {
+        printf("skipped: SCHED_RR: %s\n", strerror(errno));
+        return;
+    }
+    surroundings before;
+    look_around(&before);
+    ck_assert_int_eq(before.policy, SCHED_RR);
+    for (int call = 0; call < 14; call += 2) {
+        ASSERT_REFUSED(watched(call, cancel, NULL), LB_ERR_CANCELLED, "callback", err);
+        assert_unchanged(&before);
+        assert_childless();
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+static int real_time_runs(void *user, double fraction) {
+    (void)fraction;
+    pid_t workers[64];
+    int n = list_workers(workers, 64);
+    struct sched_param param;
+    for (int i = 0; i < n; i++)
+        if (sched_getscheduler(workers[i]) == SCHED_RR && sched_getparam(workers[i], &param) == 0 &&
+            param.sched_priority == 1)
+            ++*(int *)user;
+    return 0;
+}
+
+/* The workers have the caller's class and priority, the controller is above them. */
+START_TEST(real_time_class) {
+    open_machine();
+    if (real_time() != 0) {
+        printf("skipped: SCHED_RR: %s\n", strerror(errno));
+        return;
+    }
+    surroundings before;
+    look_around(&before);
+    int seen = 0;
+    lb_experiment_options options = tiny();
+    options.budget = 3;
+    options.progress = real_time_runs;
+    options.progress_user = &seen;
+    lb_trace *trace = NULL;
+    ASSERT_OK(lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err), err);
+    assert_unchanged(&before);
+    assert_childless();
+    ck_assert_int_gt(seen, 0);
+    ck_assert_str_eq(lb_trace_meta(trace, "class"), "SCHED_RR");
+    ck_assert_str_eq(lb_trace_meta(trace, "priority"), "1");
+    lb_trace_free(trace);
+    /* Whoever runs alone to the end shares with nobody. */
+    struct sched_param param = {.sched_priority = 1};
+    ck_assert_int_eq(sched_setscheduler(0, SCHED_FIFO, &param), 0);
+    ASSERT_REFUSED(lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err),
+                   LB_ERR_UNSUPPORTED, "SCHED_FIFO", err);
+    lb_host_free(host);
+}
+END_TEST
+
+static int signal_to_a_worker(int number) {
+    static uint64_t draw;
+    pid_t workers[64];
+    int n = list_workers(workers, 64);
+    if (n > 0)
+        kill(workers[lbi_mix(++draw) % (uint64_t)n], number);
+    return 0;
+}
+
+static int kill_a_worker(void) {
+    return signal_to_a_worker(SIGKILL);
+}
+
+static int stop_a_worker(void) {
+    return signal_to_a_worker(SIGSTOP);
+}
+
+static int harmless_signals(void) {
+    return signal_to_a_worker(SIGINT) | signal_to_a_worker(SIGTERM) | signal_to_a_worker(SIGUSR1);
+}
+
+START_TEST(worker_faults) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    for (int call = 0; call < 12; call++) {
+        ASSERT_REFUSED(watched(call, kill_a_worker, NULL), LB_ERR_WORKER, "killed by signal 9",
+                       err);
+        assert_unchanged(&before);
+        assert_childless();
+        ASSERT_REFUSED(watched(call, stop_a_worker, NULL), LB_ERR_WORKER, "stopped by signal 19",
+                       err);
+        assert_unchanged(&before);
+        assert_childless();
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+/* The caller's handlers do not run in workers, and an interrupt of the whole group ends none. */
+static volatile sig_atomic_t handled;
+
+static void handle(int number) {
+    (void)number;
+    handled++;
+}
+
+START_TEST(signals) {
+    open_machine();
+    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGCHLD};
+    struct sigaction action = {.sa_handler = handle};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+    ASSERT_OK(watched(3, harmless_signals, NULL), err);
+    ck_assert_int_eq(handled, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now;
+        sigaction(numbers[i], NULL, &now);
+        ck_assert(now.sa_handler == handle);
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+/* The caller's own children end before, during and after, and are there to be waited for. */
+static pid_t end_later(int pause_ms, int status) {
+    pid_t child = fork();
+    if (child == 0) {
+        struct timespec pause = {.tv_nsec = pause_ms * 1000000L};
+        nanosleep(&pause, NULL);
+        _exit(status);
+    }
+    return child;
+}
+
+START_TEST(other_children) {
+    open_machine();
+    static const int pauses[] = {0, 100, 400, 900};
+    pid_t children[4];
+    for (int i = 0; i < 4; i++)
+        children[i] = end_later(pauses[i], 40 + i);
+    ASSERT_OK(watched(-1, NULL, NULL), err);
+    for (int i = 0; i < 4; i++) {
+        int status;
+        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 40 + i);
+    }
+    assert_childless();
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(children_ignored) {
+    open_machine();
+    signal(SIGCHLD, SIG_IGN);
+    surroundings before;
+    look_around(&before);
+    ASSERT_OK(watched(-1, NULL, NULL), err);
+    ASSERT_REFUSED(watched(4, kill_a_worker, NULL), LB_ERR_WORKER, "killed by signal 9", err);
+    assert_unchanged(&before);
+    assert_childless();
+    lb_host_free(host);
+}
+END_TEST
+
+/* The parent is killed: its workers die with it. This process adopts and counts them. */
+static int keep_going(void *user, double fraction) {
+    int *pipe_ = user;
+    if (fraction > 0.3 && *pipe_ >= 0) {
+        pid_t workers[64];
+        int n = list_workers(workers, 64);
+        ck_assert_int_eq(write(*pipe_, workers, (size_t)n * sizeof *workers),
+                         n * (ssize_t)sizeof *workers);
+        close(*pipe_);
+        *pipe_ = -1;
+    }
+    return 0;
+}
+
+START_TEST(parent_killed) {
+    open_machine();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        lb_experiment_options options = tiny();
+        options.budget = 60;
+        options.progress = keep_going;
+        options.progress_user = &ends[1];
+        lb_trace *trace;
+        lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, NULL);
+        _exit(0);
+    }
+    close(ends[1]);
+    pid_t workers[64];
+    ssize_t bytes = read(ends[0], workers, sizeof workers);
+    /* Workers hold none of the parent's files: else the pipe would not end here. */
+    char more;
+    ck_assert_int_eq(read(ends[0], &more, 1), 0);
+    close(ends[0]);
+    ck_assert_int_ge(bytes, 2 * (ssize_t)sizeof *workers);
+    kill(parent, SIGKILL);
+    int status, killed = 0;
+    pid_t child;
+    while ((child = waitpid(-1, &status, __WALL)) > 0) {
+        ck_assert(WIFSIGNALED(status));
+        ck_assert_int_eq(WTERMSIG(status), SIGKILL);
+        for (ssize_t i = 0; i < bytes / (ssize_t)sizeof *workers; i++)
+            killed += workers[i] == child ? 1 : 0;
+    }
+    ck_assert_int_eq(killed, bytes / (ssize_t)sizeof *workers);
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- resources ---- */
+
+START_TEST(no_room) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    lb_experiment_options options = tiny();
+    lb_trace *trace = NULL;
+    struct rlimit limit, none = {.rlim_cur = 1 << 20, .rlim_max = RLIM_INFINITY};
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &limit), 0);
+    none.rlim_max = limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+    lb_status status = lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    ck_assert_int_eq(status, LB_ERR_NOMEM);
+    ck_assert_ptr_null(trace);
+    assert_unchanged(&before);
+    assert_childless();
+    lb_host_free(host);
+}
+END_TEST
+
+static bool write_text(const char *folder, const char *name, long value) {
+    char path[192], text[32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int length = snprintf(text, sizeof text, "%ld", value);
+    int file = open(path, O_WRONLY);
+    bool ok = file >= 0 && write(file, text, (size_t)length) == length;
+    if (file >= 0)
+        close(file);
+    return ok;
+}
+
+/* The n-th worker cannot be made: a pids cgroup (v1, root) that has room for n - 1. */
+START_TEST(no_process) {
+    open_machine();
+    char folder[128];
+    snprintf(folder, sizeof folder, "/sys/fs/cgroup/pids/lbsched-check-%ld", (long)getpid());
+    if (mkdir(folder, 0755) != 0) {
+        printf("skipped: no pids cgroup of version 1 can be made: %s\n", strerror(errno));
+        return;
+    }
+    surroundings before;
+    look_around(&before);
+    lb_experiment_options options = tiny();
+    lb_trace *trace = NULL;
+    for (long room = 1; room < 6; room += 2) {
+        ck_assert(write_text(folder, "pids.max", room));
+        ck_assert(write_text(folder, "tasks", getpid()));
+        lb_status status = lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err);
+        ck_assert(write_text("/sys/fs/cgroup/pids", "tasks", getpid()));
+        ck_assert_int_eq(status, LB_ERR_SYSTEM);
+        ck_assert_int_eq(err.os_errno, EAGAIN);
+        ck_assert_ptr_nonnull(strstr(err.message, "cannot make worker"));
+        assert_unchanged(&before);
+        assert_childless();
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
+    lb_host_free(host);
+}
+END_TEST
+
+static int sleep_long(void) {
+    struct timespec pause = {.tv_sec = 1, .tv_nsec = 200000000};
+    nanosleep(&pause, NULL);
+    return 0;
+}
+
+/* The budget is spent while the callback dawdles before the start. */
+START_TEST(out_of_time) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    ASSERT_REFUSED(watched(0, sleep_long, NULL), LB_ERR_TIMEOUT, "budget", err);
+    assert_unchanged(&before);
+    assert_childless();
+    lb_host_free(host);
+}
+END_TEST
+
+/* A hundred in a row, to the end. */
+START_TEST(hundred) {
+    open_machine();
+    surroundings before;
+    look_around(&before);
+    lb_experiment_options options = tiny();
+    static const double work[] = {0.002, 0.003, 0.004};
+    lb_workload *workload = works(work, 3);
+    for (int i = 0; i < 100; i++) {
+        lb_trace *trace = NULL;
+        ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+        lb_trace_free(trace);
+    }
+    assert_unchanged(&before);
+    assert_childless();
+    lb_workload_free(workload);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(allocations) {
+    open_machine();
+    lb_experiment_options options = tiny();
+    static const double work[] = {0.002, 0.003, 0.004};
+    lb_workload *workload = works(work, 3);
+    lb_status status;
+    size_t count;
+    SWEEP_ALLOCATIONS(status, count, {
+        lb_trace *trace = NULL;
+        status = lb_experiment_workload(host, workload, &options, &trace, NULL);
+        lb_trace_free(trace);
+    });
+    ck_assert_uint_ge(count, 8);
+    assert_childless();
+    lb_workload_free(workload);
+    lb_host_free(host);
+}
+END_TEST
+
+/* Once the workers are there a failure costs a whole run, and comes to what the sweep above has
+ * seen: so every fourth there. */
+START_TEST(allocations_detect) {
+    open_machine();
+    lb_experiment_options options = tiny();
+    bool fired = true;
+    for (size_t n = 1; fired; n += n < 14 ? 1 : 4) {
+        lb_trace *trace = NULL;
+        long live = faults_live();
+        faults_arm(n);
+        lb_status status = lb_experiment_run(NULL, LB_EXPERIMENT_DETECT, &options, &trace, NULL);
+        fired = faults_fired();
+        lb_trace_free(trace);
+        live -= faults_live(); /* before Check allocates on its own account */
+        ck_assert_int_eq(live, 0);
+        ck_assert_int_eq(status, fired ? LB_ERR_NOMEM : LB_OK);
+        assert_childless();
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+Suite *suite(void) {
+    Suite *s = suite_create("experiment");
+    ADD(s, "schedule", ends_are_apart, deciding_intervals_are_long);
+    ADD(s, "refusals", refused, workload_refused);
+    ADD(s, "records", detect_records, workload_records, small_units);
+    ADD(s, "progress", progress, cancelled, cancelled_any_time, cancelled_real_time,
+        real_time_class);
+    ADD(s, "faults", worker_faults, signals, other_children, children_ignored, parent_killed);
+    ADD(s, "resources", no_room, no_process, out_of_time, hundred, allocations, allocations_detect);
+    return s;
+}
