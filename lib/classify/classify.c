@@ -53,13 +53,10 @@ static lb_status fit_lazy(lbi_fit *fit, lb_error *err) {
     return LB_OK;
 }
 
-static lb_status fit_all(lbi_fit *fit, lb_error *err) {
+/* All policies, with `done` as it is scaled now. */
+static lb_status fit_policies(lbi_fit *fit, double *workspace, lb_error *err) {
     const lbi_progress *p = &fit->progress;
-    double *workspace = lbi_array_new(lbi_sharing_workspace(p), sizeof *workspace);
-    if (workspace == NULL)
-        return lbi_error_nomem(err, "rates");
     lbi_sharing_fit(p, workspace, &fit->sharing);
-    free(workspace);
     lb_status status = lbi_lists_fit(p, LB_POLICY_NONE, false, &fit->lists[LB_POLICY_NONE], err);
     if (status == LB_OK)
         status = fit_lazy(fit, err);
@@ -71,6 +68,57 @@ static lb_status fit_all(lbi_fit *fit, lb_error *err) {
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         fit->log_likelihood[i] = fit->lists[i].log_likelihood;
     fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
+    return LB_OK;
+}
+
+static void free_lists(lbi_lists lists[LBI_POLICIES]) {
+    for (int i = 0; i < LBI_POLICIES; i++)
+        lbi_lists_free(&lists[i]);
+}
+
+static size_t count_observations(const lbi_progress *p) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < p->tasks; i++)
+        for (size_t k = 0; k < p->end[i]; k++)
+            count += lbi_seen(p, i, k, k + 1) > 0;
+    return count;
+}
+
+/* The scale is the one with which the best policy explains the trace best. Densities are those of
+ * scaled progress, so each observation's has to be scaled back. */
+static lb_status fit_all(lbi_fit *fit, lb_error *err) {
+    lbi_fit best = {0};
+    double best_evidence = -INFINITY, scale = 1;
+    double observations = (double)count_observations(&fit->progress);
+    double *workspace = lbi_array_new(lbi_sharing_workspace(&fit->progress), sizeof *workspace);
+    lb_status status = workspace != NULL ? LB_OK : lbi_error_nomem(err, "rates");
+    for (size_t i = 0; i < fit->progress.scales && status == LB_OK; i++) {
+        lbi_progress_scale(&fit->progress, fit->progress.scale[i] / scale);
+        scale = fit->progress.scale[i];
+        status = fit_policies(fit, workspace, err);
+        if (status != LB_OK)
+            break;
+        double evidence = -INFINITY;
+        for (int j = LB_POLICY_NONE; j < LBI_POLICIES; j++)
+            evidence = fmax(evidence, fit->log_likelihood[j] + observations * log(scale));
+        if (evidence > best_evidence) {
+            free_lists(best.lists);
+            best_evidence = evidence;
+            best = *fit;
+            best.scale = scale;
+        } else {
+            free_lists(fit->lists);
+        }
+        memset(fit->lists, 0, sizeof fit->lists);
+    }
+    free(workspace);
+    if (status != LB_OK) {
+        free_lists(best.lists);
+        return status;
+    }
+    lbi_progress_scale(&fit->progress, best.scale / scale);
+    best.progress = fit->progress;
+    *fit = best;
     return LB_OK;
 }
 
@@ -126,13 +174,14 @@ static void set_queues(lb_verdict *v) {
             v->queues = (lb_queues)i;
 }
 
-lb_status lbi_classify_units(uint32_t cores, const lb_unit *units, size_t n, double confidence,
-                             double foreign_percent, lb_verdict **ret_verdict, lb_error *err) {
+lb_status lbi_classify_units(uint32_t cores, double unit_work, const lb_unit *units, size_t n,
+                             double confidence, double foreign_percent, lb_verdict **ret_verdict,
+                             lb_error *err) {
     lbi_fit fit = {.foreign_percent = foreign_percent};
     lb_verdict *v = calloc(1, sizeof *v);
     if (v == NULL)
         return lbi_error_nomem(err, "a verdict");
-    lb_status status = lbi_progress_make(&fit.progress, cores, units, n, err);
+    lb_status status = lbi_progress_make(&fit.progress, cores, unit_work, units, n, err);
     if (status == LB_OK && fit.progress.unusable == LBI_USABLE)
         status = fit_all(&fit, err);
     if (status == LB_OK) {
@@ -152,8 +201,7 @@ lb_status lbi_classify_units(uint32_t cores, const lb_unit *units, size_t n, dou
         if (!lbi_explain(v, &fit))
             status = lbi_error_nomem(err, "reasons");
     }
-    for (int i = 0; i < LBI_POLICIES; i++)
-        lbi_lists_free(&fit.lists[i]);
+    free_lists(fit.lists);
     lbi_progress_free(&fit.progress);
     if (status != LB_OK) {
         lb_verdict_free(v);
@@ -191,6 +239,6 @@ lb_status lb_classify(const lb_trace *trace, const lb_classify_options *options,
     const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
     if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign))
         foreign = NAN;
-    return lbi_classify_units(lb_trace_cores(trace), units, n, o.confidence, foreign, ret_verdict,
-                              err);
+    return lbi_classify_units(lb_trace_cores(trace), lb_trace_unit_work(trace), units, n,
+                              o.confidence, foreign, ret_verdict, err);
 }

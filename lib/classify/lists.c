@@ -594,12 +594,16 @@ static lb_status compact_runs(search *s, lb_error *err) {
     return LB_OK;
 }
 
+/* Up to the next end at least: nobody's list changes before that. */
 static void set_horizon(search *s) {
     const lbi_progress *p = s->p;
+    uint32_t next = s->alive;
     double length = ceil((double)p->tasks / p->cores);
     double until = p->time[s->bound] + HORIZON_WAITS * p->wait + HORIZON_WAITS * length * p->grain;
-    if (s->horizon < s->bound)
-        s->horizon = s->bound;
+    while (next < p->tasks && p->end[next] <= s->bound)
+        next++;
+    if (next < p->tasks && s->horizon < p->end[next])
+        s->horizon = p->end[next];
     while (s->horizon + 1 < p->bounds && p->time[s->horizon] < until)
         s->horizon++;
 }

@@ -19,6 +19,7 @@
 #define TYPICAL 0.65   /* of all time passes in units up to the typical duration */
 #define SCALE_WAITS 5  /* an interval must last that many waits to tell the scale */
 #define SCALE_QUANTILE 0.3
+#define SCALE_SAME 0.01
 #define GRAIN 0.35      /* of the CPU time that a task gets at a stretch */
 #define WINDOW_WAITS 12 /* an interval is cut into windows of at least so many waits .. */
 #define WINDOWS_MAX 6   /* .. and at most so many windows */
@@ -276,10 +277,20 @@ static double progress_of_all(const lbi_progress *p, uint32_t first, size_t from
     return 2 * known < alive ? 0 : work * alive / known * (p->time[to] - p->time[from]);
 }
 
-/* The scale: while every core works, progress adds up to the number of cores. In some intervals a
- * core is idle (or stolen), and these ask for a larger factor than is true: so not the middle one
- * of all intervals' factors counts, but a lower one. */
-static bool scale(lbi_progress *p, share *shares) {
+/* Takes a factor for a candidate unless there is one much like it. */
+static void propose(lbi_progress *p, double factor) {
+    if (!isfinite(factor) || factor <= 0)
+        return;
+    for (size_t i = 0; i < p->scales; i++)
+        if (fabs(p->scale[i] / factor - 1) < SCALE_SAME)
+            return;
+    p->scale[p->scales++] = factor;
+}
+
+/* While every core works, progress adds up to the number of cores. In some intervals a core is idle
+ * (or stolen), and these ask for a larger factor than is true: so not the middle one of all
+ * intervals' factors counts, but a lower one. */
+static double common_factor(const lbi_progress *p, share *shares) {
     size_t count = 0;
     double all = 0, sum = 0;
     for (int coarse = 0; coarse < 2 && count == 0; coarse++)
@@ -299,14 +310,29 @@ static bool scale(lbi_progress *p, share *shares) {
     qsort(shares, count, sizeof *shares, by_factor);
     for (size_t i = 0; i < count; i++) {
         sum += shares[i].weight;
-        if (sum < SCALE_QUANTILE * all)
-            continue;
-        for (size_t j = 0; j < p->bounds * p->tasks; j++)
-            p->done[j] *= shares[i].factor;
-        p->unit_work *= shares[i].factor;
-        return true;
+        if (sum >= SCALE_QUANTILE * all)
+            return shares[i].factor;
     }
-    return false;
+    return NAN;
+}
+
+/* As long as no list can have run dry, if all are of one length: the first so many intervals. */
+static double early_factor(const lbi_progress *p) {
+    uint32_t ends = p->tasks / p->cores;
+    double work = 0, length = 0;
+    for (uint32_t first = 0; first < ends; first++) {
+        size_t from = first == 0 ? 0 : p->end[first - 1], to = p->end[first];
+        work += progress_of_all(p, first, from, to);
+        length += p->time[to] - p->time[from];
+    }
+    return p->cores * length / work;
+}
+
+void lbi_progress_scale(lbi_progress *p, double factor) {
+    for (size_t j = 0; j < p->bounds * p->tasks; j++)
+        p->done[j] *= factor;
+    p->unit_work *= factor;
+    p->grain *= factor;
 }
 
 static bool cpu_known(const lb_unit *units, size_t n, double *ret_mean) {
@@ -320,8 +346,8 @@ static bool cpu_known(const lb_unit *units, size_t n, double *ret_mean) {
     return sum > 0;
 }
 
-lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb_unit *units,
-                            size_t n, lb_error *err) {
+lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double unit_work,
+                            const lb_unit *units, size_t n, lb_error *err) {
     lbi_progress *p = ret_progress;
     *p = (lbi_progress){.cores = cores, .units = n};
     if (n == 0) {
@@ -379,9 +405,12 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb
         for (size_t at = 0; at < spans[i].count; at += block_length(spans[i].count - at))
             block++;
     }
-    if (!scale(p, shares))
-        p->unusable = LBI_TOO_COARSE;
     p->grain *= GRAIN * p->unit_work;
+    propose(p, early_factor(p));
+    propose(p, common_factor(p, shares));
+    propose(p, unit_work / p->unit_work);
+    if (p->scales == 0)
+        p->unusable = LBI_TOO_COARSE;
 out:
     free(c.typical);
     free(c.stretch);

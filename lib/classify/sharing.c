@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Even sharing. Kernels with a queue per core share evenly by moving the uneven rest of tasks
- * about, so that a task's rate strays from the even share, by as much as lists that differ by one
- * make it, and forgets where it was within the rotation time: an Ornstein-Uhlenbeck process around
- * the even share, whose integral is observed. */
+ * about: a task is in a shorter or a longer list, whose lengths differ by one, and forgets in which
+ * within the rotation time. In a window it stays in the shorter, or in the longer, or it changes
+ * and has something around the even share. */
 #include <float.h>
 #include <math.h>
 
@@ -11,93 +11,120 @@
 static const double rotation_times[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 static const double log_priors[] = {-1.39, -2.08, -2.08, -2.08, -2.08, -2.08, -2.08, -3.0};
 #define TIMES (sizeof rotation_times / sizeof *rotation_times)
+#define RESTLESS 0.01 /* how often a window is uneven without being due */
 
 typedef struct state {
-    double gap;           /* observed minus even progress */
-    double wander, stray; /* means: of that gap, and of the rate's deviation */
-    double ww, ws, ss;    /* their covariance */
+    double off; /* how far observed progress is ahead of true progress: mean and variance */
+    double variance;
+    double shorter; /* probability of being in a list of the shorter length */
 } state;
+
+/* The lists of `tasks` tasks when they are as even as can be. */
+typedef struct lists {
+    double rate_shorter, rate_longer, rate;
+    double shorter;  /* the share of tasks in shorter lists */
+    double variance; /* of the tasks' rates */
+} lists;
 
 static double square(double x) {
     return x * x;
 }
 
-/* The variance of rates when `tasks` are in lists as even as can be. */
-static double uneven(uint32_t tasks, uint32_t cores) {
+static lists even_lists(uint32_t tasks, uint32_t cores) {
     if (tasks <= cores)
-        return 0;
-    double floor_size = tasks / cores, longer = tasks % cores, rate = (double)cores / tasks;
-    return (longer / (floor_size + 1) + (cores - longer) / floor_size) / tasks - rate * rate;
+        return (lists){1, 1, 1, 1, 0};
+    uint32_t size = tasks / cores, longer = tasks % cores;
+    lists l = {1.0 / size, 1.0 / (size + 1.0), (double)cores / tasks,
+               (double)(cores - longer) * size / tasks, 0};
+    l.variance = l.shorter * square(l.rate_shorter) + (1 - l.shorter) * square(l.rate_longer) -
+                 square(l.rate);
+    /* Where tasks are a multiple of cores they are not at once: an end leaves lists two apart. */
+    double ended = ceil((double)tasks / cores);
+    if (ended >= 2)
+        l.variance += (ended - 1) / tasks / square(ended * (ended - 1));
+    return l;
 }
 
-/* What an end does to its list's mates until others move: their number over all, times the square
- * of what they gain. */
-static double kick(uint32_t tasks, uint32_t cores) {
-    double size = ceil((double)tasks / cores);
-    if (size < 2)
-        return 0;
-    return (size - 1) / tasks / square(size * (size - 1));
+static double normal(double off, double variance) {
+    return exp(-off * off / (2 * variance)) / sqrt(2 * M_PI * variance);
 }
 
-static double observe(state *s, const lbi_progress *p, double tau, double stationary, double rate,
-                      double length, double done, double seen, bool *ret_unexplained) {
+typedef struct window {
+    lists l;
+    double stay_shorter, stay_longer;
+    double averaged; /* the part of the rates' variance that is left over the window */
+} window;
+
+/* One task's window under its three explanations, whose outcome is one state again. */
+static double observe(state *s, const lbi_progress *p, const window *w, double done, double seen,
+                      bool *ret_unexplained) {
     *ret_unexplained = false;
-    double grain = square(p->grain), expected = rate * seen;
-    double a = tau > 0 ? exp(-length / tau) : 0;
-    double reach = tau * (1 - a) * (length > 0 ? seen / length : 0);
-    /* Both means and covariance go forward by the window's length. */
-    s->wander += reach * s->stray;
-    s->stray *= a;
-    double gain = tau > 0 && length > 0 ? square(seen / length) : 0;
-    double integral = stationary * tau * (2 * length - tau * (3 - 4 * a + a * a)) * gain;
-    double cross = stationary * tau * square(1 - a) * sqrt(gain);
-    s->ww += 2 * reach * s->ws + square(reach) * s->ss + fmax(integral, 0) +
-             square(LBI_UNIT_SPREAD) * p->unit_work * expected + square(LBI_RATE_SPREAD * expected);
-    s->ws = a * (s->ws + reach * s->ss) + cross;
-    s->ss = a * a * s->ss + stationary * (1 - a * a);
     if (seen <= 0)
         return 0;
-    s->gap += done - expected;
-    double spread = s->ww + grain, off = s->gap - s->wander;
+    double grain = square(p->grain), total = 0, off = 0, squares = 0, weight[3];
+    double rates[3] = {w->l.rate_shorter, w->l.rate_longer, w->l.rate};
+    double prior[3] = {s->shorter * w->stay_shorter, (1 - s->shorter) * w->stay_longer, 0};
+    prior[2] = 1 - prior[0] - prior[1];
+    for (int i = 0; i < 3; i++) {
+        double expected = rates[i] * seen;
+        double variance = s->variance + square(LBI_UNIT_SPREAD) * p->unit_work * expected +
+                          square(LBI_RATE_SPREAD * expected) + grain;
+        if (i == 2)
+            variance += w->l.variance * square(seen) * w->averaged;
+        double innovation = done - expected + s->off, gain = grain / variance;
+        weight[i] = (1 - LBI_UNEXPLAINED) * prior[i] * normal(innovation, variance);
+        total += weight[i];
+        off += weight[i] * gain * innovation;
+        squares += weight[i] * (grain - grain * gain + square(gain * innovation));
+    }
     double unexplained = LBI_UNEXPLAINED * exp(lbi_log_unexplained(p, seen));
-    double explained =
-        (1 - LBI_UNEXPLAINED) * exp(-off * off / (2 * spread)) / sqrt(2 * M_PI * spread);
-    if (explained >= unexplained) {
-        double kw = s->ww / spread, ks = s->ws / spread;
-        s->wander += kw * off;
-        s->stray += ks * off;
-        s->ss -= ks * s->ws;
-        s->ws *= 1 - kw;
-        s->ww *= 1 - kw;
+    if (total >= unexplained) {
+        s->off = off / total;
+        s->variance = fmax(squares / total - square(s->off), 0);
+        s->shorter = (weight[0] + weight[2] * w->l.shorter) / total;
     } else {
         *ret_unexplained = true;
-        s->wander = s->gap;
-        s->ww = grain;
-        s->ws = 0;
+        s->off = 0;
+        s->variance = grain;
     }
-    return log(explained + unexplained);
+    return log(total + unexplained);
+}
+
+static window make_window(const lists *l, double tau, double length, bool first) {
+    window w = {*l, 0, 0, 0};
+    if (tau <= 0)
+        return w;
+    double x = length / tau, calm = 1 - (first ? 5 * RESTLESS : RESTLESS);
+    w.stay_shorter = calm * exp(-(1 - l->shorter) * x);
+    w.stay_longer = calm * exp(-l->shorter * x);
+    w.averaged = x > 1e-4 ? 2 * (x - 1 + exp(-x)) / (x * x) : 1;
+    return w;
 }
 
 static double fit_time(const lbi_progress *p, double tau, state *states, double *ret_misfit) {
     double log_likelihood = 0, missed = 0, all = 0;
     uint32_t first = 0; /* tasks are in the order of their ends */
-    double before = uneven(p->tasks, p->cores);
+    lists l = even_lists(p->tasks, p->cores);
     for (uint32_t i = 0; i < p->tasks; i++)
-        states[i] = (state){.ww = square(p->grain), .ss = before};
+        states[i] = (state){0, square(p->grain), l.shorter};
     for (size_t k = 0; k + 1 < p->bounds; k++) {
         uint32_t gone = first;
         while (first < p->tasks && p->end[first] <= k)
             first++;
         uint32_t alive = p->tasks - first;
-        double rate = alive > p->cores ? (double)p->cores / alive : 1;
-        double stationary = uneven(alive, p->cores), length = p->time[k + 1] - p->time[k];
-        double more = first > gone ? (first - gone) * kick(alive + 1, p->cores) : 0;
+        if (first > gone) {
+            /* An end, and what is moved after it, stirs up two lists. */
+            double stirred = fmin(2.0 * (first - gone) / p->cores, 1);
+            l = even_lists(alive, p->cores);
+            for (uint32_t i = first; i < p->tasks; i++)
+                states[i].shorter += stirred * (l.shorter - states[i].shorter);
+        }
+        window w = make_window(&l, tau, p->time[k + 1] - p->time[k], first > gone);
         for (uint32_t i = first; i < p->tasks; i++) {
             bool unexplained;
             double seen = lbi_seen(p, i, k, k + 1);
-            states[i].ss += more;
-            log_likelihood += observe(&states[i], p, tau, stationary, rate, length,
-                                      lbi_done(p, i, k, k + 1), seen, &unexplained);
+            log_likelihood +=
+                observe(&states[i], p, &w, lbi_done(p, i, k, k + 1), seen, &unexplained);
             missed += unexplained ? seen : 0;
             all += seen;
         }

@@ -11,11 +11,13 @@ typedef struct lbi_fit {
     lbi_lists lists[LBI_POLICIES]; /* of none, lazy and active */
     lbi_sharing sharing;
     double log_likelihood[LBI_POLICIES];
+    double scale;           /* that `progress` was multiplied with */
     double foreign_percent; /* NAN: the trace does not tell */
 } lbi_fit;
 
 /* lb_classify() of units that are sorted by task, then start, and do not overlap. */
-lb_status lbi_classify_units(uint32_t cores, const lb_unit *units, size_t n, double confidence,
-                             double foreign_percent, lb_verdict **ret_verdict, lb_error *err);
+lb_status lbi_classify_units(uint32_t cores, double unit_work, const lb_unit *units, size_t n,
+                             double confidence, double foreign_percent, lb_verdict **ret_verdict,
+                             lb_error *err);
 
 #endif

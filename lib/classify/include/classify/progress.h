@@ -35,9 +35,11 @@ typedef struct lbi_progress {
     double *done;     /* [bound][task] CPU seconds so far */
     double *seen;     /* [bound][task] seconds in which that was observed */
     uint32_t *end;    /* the bound at which a task ends; never falls with the index */
-    double unit_work; /* CPU seconds of a unit, as the trace shows it */
-    double grain;     /* standard deviation of `done`: units and time slices are not fluid */
-    double wait;      /* the unit duration in which half of all time passes: how coarse time is */
+    double unit_work; /* CPU seconds of a unit; 1 where that is not known */
+    double scale[3];  /* what `done` may have to be multiplied with to be CPU seconds */
+    size_t scales;
+    double grain; /* standard deviation of `done`: units and time slices are not fluid */
+    double wait;  /* the unit duration in which half of all time passes: how coarse time is */
     size_t units, dropped; /* units much longer than the others around them tell no rate */
     double first_end, last_end, late_start;
     uint32_t late_task;
@@ -53,8 +55,9 @@ static inline double lbi_seen(const lbi_progress *p, uint32_t task, size_t from,
 
 /* Units by task, then start, as lb_trace_units() has them; `unit_work` may be NAN. An unusable
  * trace is LB_OK. Freed with lbi_progress_free() in any case. */
-lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, const lb_unit *units,
-                            size_t n, lb_error *err);
+lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double unit_work,
+                            const lb_unit *units, size_t n, lb_error *err);
+void lbi_progress_scale(lbi_progress *progress, double factor);
 void lbi_progress_free(lbi_progress *progress);
 
 #endif
