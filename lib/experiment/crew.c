@@ -66,6 +66,8 @@ static lb_status spawn(lbi_crew *crew, lb_error *err) {
         hand->alive = true;
         crew->alive++;
         lb_status status = lbi_crew_bind(crew, i, i % crew->host->cores, err);
+        if (status == LB_OK)
+            status = lbi_crew_step(crew, 0, err);
         if (status != LB_OK)
             return status;
     }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "experiment/crew.h"
 #include "experiment/schedule.h"
 #include "harness.h"
 
@@ -196,6 +197,11 @@ START_TEST(refused) {
 #undef REFUSED
     ASSERT_REFUSED(lb_experiment_run(NULL, (lb_experiment_kind)0, NULL, &trace, &err),
                    LB_ERR_INVALID, "kind is 0", err);
+    lb_verdict *verdict = NULL;
+    options.budget = 0;
+    ASSERT_REFUSED(lb_detect(NULL, &options, &verdict, &trace, &err), LB_ERR_INVALID, "budget is 0",
+                   err);
+    ck_assert_ptr_null(verdict);
     ck_assert_ptr_null(trace);
 }
 END_TEST
@@ -367,8 +373,33 @@ START_TEST(workload_records) {
 }
 END_TEST
 
-/* A buffer that is too small cannot be asked for from outside: the budget bounds the units. So:
- * the smallest unit in the longest of tiny runs loses none. */
+/* Room for four units, where ten come: the trace says how many are missing. */
+START_TEST(lost_units) {
+    open_machine();
+    lb_experiment_options options = tiny();
+    static const size_t capacities[] = {4, 20};
+    lbi_crew crew;
+    ASSERT_OK(lbi_crew_begin(&crew, host, &options, 2, capacities, &err), err);
+    ASSERT_OK(lbi_crew_calibrate(&crew, &err), err);
+    for (int i = 0; i < 2; i++)
+        crew.arena->slots[i].chunks = 10 * crew.arena->unit_chunks;
+    ASSERT_OK(lbi_crew_spin(&crew, &err), err);
+    ASSERT_OK(lbi_crew_release(&crew, &err), err);
+    ASSERT_OK(lbi_crew_finish(&crew, &err), err);
+    lb_trace *trace = NULL;
+    ASSERT_OK(lbi_crew_trace(&crew, "test", &trace, &err), err);
+    lbi_crew_end(&crew);
+    size_t n;
+    lb_trace_units(trace, &n);
+    ck_assert_uint_eq(n, 14);
+    ck_assert_str_eq(lb_trace_meta(trace, "lost_units"), "6");
+    lb_trace_free(trace);
+    lb_host_free(host);
+    assert_childless();
+}
+END_TEST
+
+/* The smallest units of the longest of tiny runs: none is lost. */
 START_TEST(small_units) {
     open_machine();
     lb_experiment_options options = tiny();
@@ -812,11 +843,13 @@ START_TEST(allocations_detect) {
     bool fired = true;
     for (size_t n = 1; fired; n += n < 14 ? 1 : 4) {
         lb_trace *trace = NULL;
+        lb_verdict *verdict = NULL;
         long live = faults_live();
         faults_arm(n);
-        lb_status status = lb_experiment_run(NULL, LB_EXPERIMENT_DETECT, &options, &trace, NULL);
+        lb_status status = lb_detect(NULL, &options, &verdict, &trace, NULL);
         fired = faults_fired();
         lb_trace_free(trace);
+        lb_verdict_free(verdict);
         live -= faults_live(); /* before Check allocates on its own account */
         ck_assert_int_eq(live, 0);
         ck_assert_int_eq(status, fired ? LB_ERR_NOMEM : LB_OK);
@@ -830,7 +863,7 @@ Suite *suite(void) {
     Suite *s = suite_create("experiment");
     ADD(s, "schedule", ends_are_apart, deciding_intervals_are_long);
     ADD(s, "refusals", refused, workload_refused);
-    ADD(s, "records", detect_records, workload_records, small_units);
+    ADD(s, "records", detect_records, workload_records, lost_units, small_units);
     ADD(s, "progress", progress, cancelled, cancelled_any_time, cancelled_real_time,
         real_time_class);
     ADD(s, "faults", worker_faults, signals, other_children, children_ignored, parent_killed);
