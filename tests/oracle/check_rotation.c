@@ -98,7 +98,13 @@ static void against_simulation(void) {
         struct oracle_result result;
         if (p.n <= p.cores || !oracle_solve(&p, 1, NULL, NULL, &result) || result.ambiguous)
             continue;
-        p.rotation = 0.1 + 2 * dice_unit(&dice);
+        double span = 0;
+        for (int i = 0; i < p.n; i++)
+            if (result.duration[i].completion > 0)
+                span = fmax(span, (double)result.duration[i].max);
+        if (span == 0)
+            continue;
+        p.rotation = span * (0.01 + 0.2 * dice_unit(&dice));
         if (!check(draws_agree(&p, 100 + (uint64_t)problems, DRAWS),
                    "rotation_time %g, immediate:", p.rotation))
             case_print(stdout, &p);

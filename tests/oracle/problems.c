@@ -26,8 +26,19 @@ static double draw_weight(uint64_t *dice, int how) {
     case 2:
         return pow(1.25, dice_below(dice, 40) - 20);
     default:
-        return pow(10, dice_below(dice, 13) - 6);
+        return pow(10, dice_below(dice, 19) - 9);
     }
+}
+
+/* From years to nanoseconds: all times of a problem take another unit. */
+static void scale(struct oracle_problem *p, double by) {
+    for (int i = 0; i < p->n; i++) {
+        p->work[i] *= by;
+        p->arrival[i] *= by;
+    }
+    for (int e = 0; e < p->events; e++)
+        p->event[e].time *= by;
+    p->delay *= by;
 }
 
 /* Now and then moves a time by less than an instant's window, or a little more. */
@@ -99,6 +110,8 @@ void problem_draw(uint64_t *dice, struct oracle_problem *ret_problem) {
     p.process = !dice_one_in(dice, 3)  ? ORACLE_RANDOM
                 : dice_one_in(dice, 2) ? ORACLE_FIRST
                                        : ORACLE_LAST;
+    if (dice_one_in(dice, 8))
+        scale(&p, pow(10, dice_below(dice, 19) - 9));
     *ret_problem = p;
 }
 
