@@ -142,7 +142,7 @@ static bool take_after(int fd, const struct stat *old) {
     if ((new.st_uid != old->st_uid || new.st_gid != old->st_gid) &&
         fchown(fd, old->st_uid, old->st_gid) != 0)
         return false;
-    return fchmod(fd, old->st_mode & 07777) == 0;
+    return fchmod(fd, old->st_mode & 0777) == 0;
 }
 
 /* Whether it could be done this way; then *ret_error is 0 or what failed. `old` is NULL where no
@@ -164,11 +164,8 @@ static bool write_beside(const char *path, const struct stat *old, const char *d
     int close_error = close_file(fd);
     if (error == 0)
         error = close_error;
-    if (possible && error == 0 && rename(name, path) != 0) {
-        /* A directory may let files be made, yet not be replaced (the sticky bit). */
-        possible = errno != EPERM && errno != EACCES;
+    if (possible && error == 0 && rename(name, path) != 0)
         error = errno;
-    }
     if (!possible || error != 0)
         unlink(name);
     *ret_error = error;

@@ -111,9 +111,15 @@ static lb_status fault(const parser *p, size_t line, const char *format, ...) {
 
 /* ---- fields ---- */
 
+/* A core is kept in 31 bits, though there may be more of them. */
+static int64_t last_core_of(const parser *p) {
+    int64_t last = (int64_t)p->trace->cores - 1;
+    return last < INT32_MAX ? last : INT32_MAX;
+}
+
 static lb_status value_fault(const parser *p, column_id column, const char *text, size_t length) {
     char shown[LBI_EXCERPT_SIZE], expected[96] = "";
-    unsigned long last_core = (unsigned long)p->trace->cores - 1;
+    unsigned long last_core = (unsigned long)last_core_of(p);
     switch (columns[column].kind) {
     case TASK:
         lbi_snprintf(expected, sizeof expected, "a task's number, 0 to %lu",
@@ -181,13 +187,9 @@ static bool parse_value(const parser *p, value_kind kind, const char *text, cons
     case SECONDS_OR_NONE:
         return text == end || parse_seconds(text, end, 0, ret_value);
     case CORE:
-    case CORE_OR_NONE: {
-        /* A core is kept in 31 bits, though there may be more of them. */
-        int64_t last = (int64_t)p->trace->cores - 1;
-        if (kind == CORE_OR_NONE && text == end)
-            return true;
-        return parse_whole(text, end, last < INT32_MAX ? last : INT32_MAX, ret_value);
-    }
+    case CORE_OR_NONE:
+        return (kind == CORE_OR_NONE && text == end) ||
+               parse_whole(text, end, last_core_of(p), ret_value);
     case MARK_KIND:
         return parse_mark_kind(text, end, ret_value);
     }

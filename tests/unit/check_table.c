@@ -327,6 +327,7 @@ START_TEST(malformed_csv_is_refused) {
         {"\n\nx,label\n", "line 3: names[1] is \"label\""},
         {"\"x\ny\"\n", "line 1: \"x?y\": expected no control"},
         {"label,x\n\"a\nb\",1\n", "line 2: \"a?b\": expected no control"},
+        {"x,\"y", "line 1: expected a closing quote"},
         {"x\n\"1", "line 2: expected a closing quote"},
         {"x\n\"1\"2\n", "line 2: expected a comma or the line's end"},
         {"# : x\ny\n", "line 1: metadata key \"\": expected a key"},
@@ -351,7 +352,7 @@ START_TEST(malformed_csv_is_refused) {
 END_TEST
 
 START_TEST(messages_show_the_beginning_of_long_texts) {
-    char csv[600] = "x\n";
+    char csv[600] = "x\nx"; /* so that the cut would fall into a character */
     for (int i = 0; i < 290; i++)
         strcat(csv, "\xc3\xa9");
     lb_table *table = NULL;

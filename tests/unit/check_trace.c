@@ -99,6 +99,7 @@ START_TEST(metadata_are_checked) {
         {"a:b", "x", "expected no ':'"},
         {"a", " x", "expected no space"},
         {"cpus", "0,1,2", "cpus has 3 numbers: expected 4"},
+        {"cpus", "0,1,2,3,4", "cpus has 5 numbers: expected 4"},
         {"cpus", "0,1,2,x", "cpus has \"x\": expected numbers from 0 to 4294967295"},
         {"cpus", "0,1,2,4294967296", "cpus has \"4294967296\""},
         {"cpus", "", "cpus has \"\""},
@@ -240,6 +241,13 @@ START_TEST(what_overlaps_is_refused) {
                    "two units of task 2 have the number 6, which start at 0.000000000 s and "
                    "0.000000020 s",
                    err);
+    lb_trace_free(trace);
+
+    trace = make_trace(2);
+    add_unit(trace, 2, 3, 0, 10);
+    add_unit(trace, 2, 3, 10, 20);
+    ASSERT_REFUSED(lb_trace_seal(trace, &err), LB_ERR_INVALID,
+                   "two units of task 2 have the number 3", err);
     lb_trace_free(trace);
 
     trace = make_trace(2); /* numbers need not rise */

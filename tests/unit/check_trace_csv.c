@@ -285,6 +285,8 @@ START_TEST(malformed_units_are_refused) {
     assert_unit_refused("0,1,1,\"\"\"2\",,,", "end_s is \"\"\"2\"");
     assert_unit_refused("0,1,1\r2,,,", "start_s is \"1?2\"");
     assert_unit_refused("0;1;1;2;;;", "task is \"0;1;1;2;;;\"");
+    assert_refused("# lbsched-trace: 1\n# cores: 4294967295\n" UNITS "0,0,0,1,,2147483648,\n",
+                   "line 4: core_start is \"2147483648\": expected a core, 0 to 2147483647");
     const char zero[] = HEAD UNITS "0,0,0,1\0,,,\n";
     assert_refused_bytes(zero, sizeof zero - 1, "line 4: end_s is \"1?\": expected seconds");
     const char zero_meta[] = HEAD "# a: b\0c\n" UNITS;

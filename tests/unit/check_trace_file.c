@@ -82,14 +82,18 @@ static lb_trace *small_trace(void) {
 }
 
 /* One whose text is a good deal longer than a page. */
-static lb_trace *large_trace(void) {
+static lb_trace *long_trace(uint32_t units) {
     lb_trace *trace = small_trace();
-    for (uint32_t i = 0; i < 2000; i++) {
+    for (uint32_t i = 0; i < units; i++) {
         lb_unit unit = {i, i + 1, -1, 0, i, -1, -1};
         ck_assert_int_eq(lb_trace_add_unit(trace, &unit, NULL), LB_OK);
     }
     ck_assert_int_eq(lb_trace_seal(trace, NULL), LB_OK);
     return trace;
+}
+
+static lb_trace *large_trace(void) {
+    return long_trace(2000);
 }
 
 static void save(const lb_trace *trace, const char *path) {
@@ -374,13 +378,17 @@ START_TEST(permissions_are_respected) {
     save(trace, at("common"));
     assert_save_fails(trace, at("secret"), EACCES);
     save(trace, at("own"));
+    put(at("own read-only"), OLD);
+    chmod(at("own read-only"), 0444);
+    assert_save_fails(trace, at("own read-only"), EACCES);
+    assert_content(at("own read-only"), OLD);
     become_oneself();
     assert_content(at("common"), GOOD);
     assert_content(at("secret"), OLD);
     ck_assert_uint_eq(status_of(at("common")).st_uid, 0);
     ck_assert_uint_eq(status_of(at("own")).st_uid, 65534);
     lb_trace_free(trace);
-    ck_assert_int_eq(leave(), 3);
+    ck_assert_int_eq(leave(), 4);
 }
 END_TEST
 
@@ -440,7 +448,7 @@ START_TEST(pipes_are_read_and_written_through_signals) {
     char path[400];
     strcpy(path, at("pipe"));
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    lb_trace *trace = large_trace(), *back = NULL;
+    lb_trace *trace = long_trace(10000), *back = NULL;
     size_t length, n;
     char *text;
     lb_error err = {0};
@@ -465,7 +473,7 @@ START_TEST(pipes_are_read_and_written_through_signals) {
     pthread_join(thread, NULL);
     ASSERT_OK(status, err);
     lb_trace_units(back, &n);
-    ck_assert_uint_eq(n, 2000);
+    ck_assert_uint_eq(n, 10000);
     lb_free(text);
     lb_trace_free(back);
     lb_trace_free(trace);
