@@ -693,6 +693,7 @@ START_TEST(what_is_decidable) {
         config = defaults(TIMESLICE_NONE);
         config.order = TIMESLICE_DESIGNED;
         config.gap = 1;
+        config.steal_core = 1;
         config.steal_from = away ? 2.5 : 0.5;
         config.steal_until = away ? 5.5 : 0.6;
         result = run(&config);
