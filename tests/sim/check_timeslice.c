@@ -181,6 +181,29 @@ START_TEST(stolen) {
 }
 END_TEST
 
+/* Core 0 is away from 6 to 20 ms, task 1 on it; at 10 ms core 1 pulls task 1 away. The two that are
+ * left take turns when the core returns: task 2 from 20, task 0 from 25 ms. */
+START_TEST(pulled_from_a_stolen_core) {
+    unsigned pulled = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        timeslice_config config =
+            by_hand(TIMESLICE_LAZY, 4, (uint32_t[]){0, 0, 0, 1}, (uint32_t[]){1, 9, 1, 1});
+        config.seed = seed;
+        config.steal_from = 0.006;
+        config.steal_until = 0.02;
+        timeslice_result result = run(&config);
+        ASSERT_MS((double)result.truth.moves[0].time_ns / ms, 10);
+        if (result.truth.moves[0].task == 1) {
+            pulled++;
+            ASSERT_MS(unit_end(&result, 1, 0), 19);
+            ASSERT_MS(unit_end(&result, 0, 0), 30);
+        }
+        timeslice_free(&result);
+    }
+    ck_assert_uint_gt(pulled, 0);
+}
+END_TEST
+
 START_TEST(unequal_cores) {
     timeslice_config config = by_hand(TIMESLICE_NONE, 2, (uint32_t[]){0, 1}, (uint32_t[]){2, 2});
     config.speeds = (double[]){1, 0.5};
@@ -766,7 +789,7 @@ END_TEST
 Suite *suite(void) {
     Suite *made = suite_create("timeslice");
     ADD(made, "by hand", two_take_turns, an_idle_core, two_apart, one_queue, told_to_end, stolen,
-        unequal_cores, background_shares, clock_is_set);
+        pulled_from_a_stolen_core, unequal_cores, background_shares, clock_is_set);
     ADD(made, "every trace", every_trace, equal_shares_in_a_list, slices_tile_time,
         same_seed_same_trace, noise_is_as_asked, dwell_times, refused);
     ADD(made, "the seed's systems", windows_7, linux_2_6_22, linux_2_6_31);
