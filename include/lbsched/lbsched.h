@@ -379,6 +379,187 @@ void lb_sampler_free(lb_sampler *sampler);
 
 /** @} */
 
+/** @defgroup sim The model, event by event
+ * The same model for a discrete-event simulator that decides as it goes what arrives, sleeps and
+ * ends. The simulator asks lb_sim_next() when something next happens by itself, advances to that or
+ * an earlier time, polls what happened, and calls again. A prediction of lb_model_sample() is a
+ * simulation of the same seed in which all that happens at one time is called between
+ * lb_sim_begin() and lb_sim_commit().
+ *
+ * A call that changes a process is an instant of its own, balanced at once; between lb_sim_begin()
+ * and lb_sim_commit() calls are one instant, balanced at the commit, and only their net effect
+ * counts. Adding, sleeping, waking, removing and completing cost O(log n) each; under
+ * #LB_POLICY_IMMEDIATE with weights that differ O((1 + k) log n), k being the processes that the
+ * event sets at or below the speed of one core.
+ * @{ */
+
+/** A simulation in progress. @since 0.1 */
+typedef struct lb_sim lb_sim;
+
+/** A process in a simulation; never reused, and counting up. @since 0.1 */
+typedef uint64_t lb_process_id;
+
+/** No core in particular. @since 0.1 */
+#define LB_CORE_ANY UINT32_MAX
+
+/** Starts a simulation at time 0, without processes.
+ * @param seed decides all random choices, as for lb_model_sample()
+ * @param ret_sim the caller frees it with lb_sim_free()
+ * @param err may be NULL
+ * @return #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_new(const lb_model *model, uint64_t seed, lb_sim **ret_sim, lb_error *err);
+
+/** Copies a simulation with all its processes, ids, events to be polled and random numbers to come,
+ * to branch.
+ * @param ret_sim the caller frees it with lb_sim_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: an instant is open; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_clone(const lb_sim *sim, lb_sim **ret_sim, lb_error *err);
+
+/** Draws other random numbers from now on. @since 0.1 */
+void lb_sim_reseed(lb_sim *sim, uint64_t seed);
+
+/** Frees a simulation. @param sim may be NULL @since 0.1 */
+void lb_sim_free(lb_sim *sim);
+
+/** The time in seconds. @since 0.1 */
+double lb_sim_now(const lb_sim *sim);
+
+/** How many processes are running or ready: arrived, not asleep, not completed. Those that came
+ * since lb_sim_begin() count from lb_sim_commit() on. @since 0.1 */
+size_t lb_sim_count(const lb_sim *sim);
+
+/** Takes memory for that many processes at once, asleep ones and those whose completion was not
+ * polled included. Until there are more, and as long as events are polled between calls, nothing
+ * but #LB_ERR_INVALID can fail (rotation aside, which can move processes without end in one
+ * lb_sim_advance()).
+ * @param err may be NULL
+ * @return #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_reserve(lb_sim *sim, size_t processes, lb_error *err);
+
+/** A process arrives now.
+ * @param work CPU seconds on a core of speed 1, 0 to INFINITY; 0 completes at once
+ * @param weight above 0 and finite; see lb_nice_weight()
+ * @param core where it starts, not where it must stay; #LB_CORE_ANY: the shortest list
+ * @param tag the caller's own, handed back in events
+ * @param ret_id may be NULL
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_add(lb_sim *sim, double work, double weight, uint32_t core, uint64_t tag,
+                     lb_process_id *ret_id, lb_error *err);
+
+/** A process goes to sleep. A call that comes at the very instant at which the process completes
+ * is #LB_OK: completion wins, here and in lb_sim_remove(), lb_sim_set_weight() and
+ * lb_sim_set_work().
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: unknown, completed or asleep; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_sleep(lb_sim *sim, lb_process_id id, lb_error *err);
+
+/** A sleeping process wakes in the list that it left.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: unknown, completed or awake; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_wake(lb_sim *sim, lb_process_id id, lb_error *err);
+
+/** A process ends, its work undone; it is unknown from then on, and there is no event of it.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: unknown or completed; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_remove(lb_sim *sim, lb_process_id id, lb_error *err);
+
+/** Gives a process another weight; its place in its list stays.
+ * @param weight above 0 and finite
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_set_weight(lb_sim *sim, lb_process_id id, double weight, lb_error *err);
+
+/** Gives a process another amount of remaining work.
+ * @param remaining CPU seconds, 0 to INFINITY; 0 completes at once, also a sleeper
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_error *err);
+
+/** Advances to `time` and opens one instant: what is due at `time` and what is called until
+ * lb_sim_commit() is balanced once, then. Until then lb_sim_begin(), lb_sim_advance() and
+ * lb_sim_clone() are refused; completions are out, and what is new has no core and no rate.
+ * @param time seconds, not before lb_sim_now(), finite
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM: as lb_sim_advance()
+ * @since 0.1 */
+lb_status lb_sim_begin(lb_sim *sim, double time, lb_error *err);
+
+/** Balances and closes the open instant. A failed commit leaves it open.
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: none is open; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_sim_commit(lb_sim *sim, lb_error *err);
+
+/** When something next happens by itself (a completion, a delayed check, a rotation), in seconds of
+ * absolute time. Asking changes nothing. In an open instant: now.
+ * @return INFINITY: never
+ * @since 0.1 */
+double lb_sim_next(const lb_sim *sim);
+
+/** Advances to a time, what happens at that very time included. Events of one instant are in this
+ * order: completions by id, then migrations as they were made.
+ * @param until seconds, not before lb_sim_now(); INFINITY: until nothing more happens (where
+ *        processes rotate: until none of finite work runs); now is then the last event's time
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM: it stands whole at lb_sim_now(), and no event is lost
+ * @since 0.1 */
+lb_status lb_sim_advance(lb_sim *sim, double until, lb_error *err);
+
+/** What happened. @since 0.1 */
+typedef enum lb_sim_event_kind {
+    LB_SIM_COMPLETED, /**< A process's work is done. */
+    LB_SIM_MIGRATED   /**< A process moved to another core's list. */
+} lb_sim_event_kind;
+
+/** Something that happened. Frozen layout. @since 0.1 */
+typedef struct lb_sim_event {
+    double time;       /**< Seconds. */
+    lb_process_id id;  /**< Of which process. */
+    uint64_t tag;      /**< The caller's own, given with lb_sim_add(). */
+    int32_t kind;      /**< An #lb_sim_event_kind. */
+    uint32_t from;     /**< The core that it left; #LB_CORE_ANY of a completion. */
+    uint32_t to;       /**< The core that it moved to; #LB_CORE_ANY of a completion. */
+    uint32_t reserved; /**< 0. */
+} lb_sim_event;
+
+/** Hands out the oldest event not yet seen.
+ * @return 1: *ret_event is one; 0: there is none
+ * @since 0.1 */
+int lb_sim_poll(lb_sim *sim, lb_sim_event *ret_event);
+
+/** The work that a process has left, in CPU seconds. A completed process is known until its event
+ * was polled.
+ * @return NAN: not known, or not any longer
+ * @since 0.1 */
+double lb_sim_remaining(const lb_sim *sim, lb_process_id id);
+
+/** The speed at which a process's work is done now, 1 being a whole core of speed 1; 0 while it
+ * sleeps.
+ * @return NAN: not known, or not any longer
+ * @since 0.1 */
+double lb_sim_rate(const lb_sim *sim, lb_process_id id);
+
+/** The core on whose list a process is.
+ * @return #LB_CORE_ANY: asleep, sharing all cores, or not known
+ * @since 0.1 */
+uint32_t lb_sim_core(const lb_sim *sim, lb_process_id id);
+
+/** The length of a core's list; 0 where there are no lists, or no such core. @since 0.1 */
+size_t lb_sim_core_load(const lb_sim *sim, uint32_t core);
+
+/** @} */
+
 /** @defgroup tables Tables
  * What the measuring functions return: named columns of numbers.
  * @{ */

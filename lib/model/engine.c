@@ -79,6 +79,13 @@ static bool allocate(lbi_engine *e, bool weighted) {
     return true;
 }
 
+/* For n processes on c lists: slack for lists to grow into and to move to. */
+static bool size_arena(lbi_engine *e) {
+    double size = (double)e->capacity * 1.375 + 4.0 * e->list_count + 64;
+    e->arena_size = (uint32_t)size;
+    return size < UINT32_MAX;
+}
+
 lb_status lbi_engine_new(lbi_engine *engine, const lb_model *model, lbi_engine_needs needs,
                          lb_error *err) {
     *engine = (lbi_engine){.model = model, .capacity = needs.processes};
@@ -93,10 +100,8 @@ lb_status lbi_engine_new(lbi_engine *engine, const lb_model *model, lbi_engine_n
     engine->tree_size = 1;
     while (engine->tree_size < engine->list_count)
         engine->tree_size *= 2;
-    double arena = (double)needs.processes * 1.375 + 4.0 * engine->list_count + 64;
-    if (arena >= UINT32_MAX)
+    if (!size_arena(engine))
         return lbi_error_nomem(err, "the state of a realisation");
-    engine->arena_size = (uint32_t)arena;
     if (!allocate(engine, needs.weighted))
         return lbi_error_nomem(err, "the state of a realisation");
     lbi_engine_reset(engine, 0);
@@ -155,6 +160,37 @@ void lbi_engine_copy(lbi_engine *to, const lbi_engine *from) {
     *to = copy;
 }
 
+bool lbi_engine_reserve(lbi_engine *engine, size_t processes) {
+    if (processes <= engine->capacity)
+        return true;
+    bool weighted = engine->by_weight != NULL;
+    lbi_engine grown = *engine;
+    grown.capacity = processes;
+    if (processes > LBI_PROCESSES_MAX || !size_arena(&grown) || !allocate(&grown, weighted))
+        return false;
+    part old[PARTS_MAX], new[PARTS_MAX];
+    size_t count = list_parts(engine, old);
+    count += process_parts(engine, weighted, old + count);
+    (void)process_parts(&grown, weighted, new + list_parts(&grown, new));
+    for (size_t i = 0; i < count; i++) {
+        char *from, *to;
+        memcpy(&from, old[i].where, sizeof from);
+        memcpy(&to, new[i].where, sizeof to);
+        memcpy(to, from, old[i].count * old[i].size);
+    }
+    size_t before = engine->capacity;
+    memset(grown.state + before, LBI_ABSENT, processes - before);
+    memset(grown.wanted + before, LBI_UNTOUCHED, processes - before);
+    if (weighted) { /* one of its heaps grows down from the end */
+        size_t below = engine->lists[0].length;
+        memcpy(grown.by_weight + processes - below, engine->by_weight + before - below,
+               below * sizeof *grown.by_weight);
+    }
+    free(engine->block);
+    *engine = grown;
+    return true;
+}
+
 /* ---- chance ---- */
 
 uint32_t lbi_engine_choose(lbi_engine *engine, uint32_t ways) {
@@ -187,7 +223,7 @@ double lbi_engine_next(const lbi_engine *engine) {
 /* A completion's time is known to more digits than a double has. */
 static lbi_twofold exact_time(const lbi_engine *engine, double time) {
     if (engine->next_tree[1] != time)
-        return lbi_twofold_of(time);
+        return engine->now.high == time ? engine->now : lbi_twofold_of(time);
     uint32_t node = 1;
     while (node < engine->tree_size)
         node = engine->next_tree[2 * node] == time ? 2 * node : 2 * node + 1;
@@ -211,16 +247,21 @@ void lbi_engine_open(lbi_engine *engine, double time) {
     }
 }
 
+static bool precedes(const lbi_engine *engine, uint32_t a, uint32_t b) {
+    return engine->ids == NULL ? a < b : engine->ids[a] < engine->ids[b];
+}
+
 static void touch(lbi_engine *engine, uint32_t slot, lbi_state wanted) {
     if (engine->wanted[slot] == LBI_UNTOUCHED) {
-        if (engine->touched_count > 0 && engine->touched[engine->touched_count - 1] > slot)
+        if (engine->touched_count > 0 &&
+            precedes(engine, slot, engine->touched[engine->touched_count - 1]))
             engine->in_order = false;
         engine->touched[engine->touched_count++] = slot;
     }
     engine->wanted[slot] = (uint8_t)wanted;
 }
 
-static lbi_state current(const lbi_engine *engine, uint32_t slot) {
+lbi_state lbi_engine_state(const lbi_engine *engine, uint32_t slot) {
     uint8_t wanted = engine->wanted[slot];
     return (lbi_state)(wanted == LBI_UNTOUCHED ? engine->state[slot] : wanted);
 }
@@ -235,32 +276,33 @@ void lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t 
 }
 
 bool lbi_engine_sleep(lbi_engine *engine, uint32_t slot) {
-    if (current(engine, slot) != LBI_RUNNING)
+    if (lbi_engine_state(engine, slot) != LBI_RUNNING)
         return false;
     touch(engine, slot, LBI_ASLEEP);
     return true;
 }
 
 bool lbi_engine_wake(lbi_engine *engine, uint32_t slot) {
-    if (current(engine, slot) != LBI_ASLEEP)
+    if (lbi_engine_state(engine, slot) != LBI_ASLEEP)
         return false;
     touch(engine, slot, LBI_RUNNING);
     return true;
 }
 
 bool lbi_engine_stop(lbi_engine *engine, uint32_t slot) {
-    if (current(engine, slot) == LBI_ABSENT)
+    if (lbi_engine_state(engine, slot) == LBI_ABSENT)
         return false;
     touch(engine, slot, LBI_ABSENT);
     return true;
 }
 
-static void sort_slots(uint32_t *slots, size_t count) {
+/* Shell sort: in place, and short of a few thousand as good as any. */
+void lbi_engine_sort(const lbi_engine *engine, uint32_t *slots, size_t count) {
     for (size_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
         for (size_t i = gap; i < count; i++) {
             uint32_t slot = slots[i];
             size_t j = i;
-            for (; j >= gap && slots[j - gap] > slot; j -= gap)
+            for (; j >= gap && precedes(engine, slot, slots[j - gap]); j -= gap)
                 slots[j] = slots[j - gap];
             slots[j] = slot;
         }
@@ -282,12 +324,23 @@ static double take_one(lbi_engine *engine, uint32_t slot) {
     return lbi_list_take(engine, engine->places[slot].list, engine->places[slot].position);
 }
 
+void lbi_engine_finish(lbi_engine *engine, uint32_t slot) {
+    if (engine->state[slot] == LBI_RUNNING)
+        take_one(engine, slot);
+    engine->state[slot] = LBI_ABSENT;
+    if (engine->wanted[slot] == LBI_UNTOUCHED)
+        return;
+    /* It stays among the touched, where another process may come to stand in its slot. */
+    engine->wanted[slot] = LBI_ABSENT;
+    engine->in_order = false;
+}
+
 void lbi_engine_place(lbi_engine *engine) {
     size_t count = engine->touched_count;
     if (count == 0)
         return;
     if (!engine->in_order)
-        sort_slots(engine->touched, count);
+        lbi_engine_sort(engine, engine->touched, count);
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = engine->touched[i];
         if (engine->state[slot] == LBI_RUNNING && engine->wanted[slot] != LBI_RUNNING)

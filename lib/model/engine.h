@@ -75,6 +75,7 @@ typedef struct lbi_move {
 typedef struct lbi_engine {
     const lb_model *model;
     const double *weights; /* NULL: all equal */
+    const uint64_t *ids;   /* of the slots, whose order is that of placement; NULL: the slots */
     size_t capacity;       /* processes */
     uint32_t list_count;
     bool shared;  /* processor sharing: list 0 below the cap, list 1 at it */
@@ -145,6 +146,9 @@ void lbi_engine_reseed(lbi_engine *engine, uint64_t seed);
 /* Of an engine that was made for the same model and needs. */
 void lbi_engine_copy(lbi_engine *to, const lbi_engine *from);
 
+/* Room for more processes; their state is as it was. False: no memory, nothing has changed. */
+bool lbi_engine_reserve(lbi_engine *engine, size_t processes);
+
 /* When something next happens by itself; INFINITY: never. */
 double lbi_engine_next(const lbi_engine *engine);
 void lbi_engine_open(lbi_engine *engine, double time);
@@ -153,6 +157,12 @@ void lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t 
 bool lbi_engine_sleep(lbi_engine *engine, uint32_t slot);
 bool lbi_engine_wake(lbi_engine *engine, uint32_t slot);
 bool lbi_engine_stop(lbi_engine *engine, uint32_t slot);
+/* It is gone at once, and not only when the instant closes. */
+void lbi_engine_finish(lbi_engine *engine, uint32_t slot);
+/* What becomes of the slot in the instant at hand. */
+lbi_state lbi_engine_state(const lbi_engine *engine, uint32_t slot);
+/* Puts slots into the order of their ids. */
+void lbi_engine_sort(const lbi_engine *engine, uint32_t *slots, size_t count);
 void lbi_engine_place(lbi_engine *engine);
 /* Whether lbi_engine_balance() may choose. */
 bool lbi_engine_must_balance(const lbi_engine *engine);
@@ -162,6 +172,17 @@ void lbi_engine_close(lbi_engine *engine);
 /* One of `ways`, from the script or the random numbers; no draw where there is one only. */
 uint32_t lbi_engine_choose(lbi_engine *engine, uint32_t ways);
 
+/* ---- adjust.c: between _open() and _place() ---- */
+
+/* From now on weights differ: `weights` holds the common one for every slot so far. */
+void lbi_engine_use_weights(lbi_engine *engine, const double *weights);
+/* Of a running process; *weight is the element of engine->weights to change. */
+void lbi_engine_set_weight(lbi_engine *engine, uint32_t slot, double *weight, double value);
+void lbi_engine_set_work(lbi_engine *engine, uint32_t slot, double remaining);
+/* Of a running process at engine->now. */
+double lbi_engine_remaining(const lbi_engine *engine, uint32_t slot);
+double lbi_engine_rate(const lbi_engine *engine, uint32_t slot);
+
 /* ---- lists.c ---- */
 
 void lbi_lists_reset(lbi_engine *engine);
@@ -170,6 +191,14 @@ void lbi_list_sync(lbi_engine *engine, uint32_t list);
 void lbi_list_insert(lbi_engine *engine, uint32_t list, uint32_t slot, double remaining);
 /* The process at `position` leaves; returns its remaining work. */
 double lbi_list_take(lbi_engine *engine, uint32_t list, uint32_t position);
+/* Gives the process at `position`, whose list is in step with now, another remaining work, or the
+ * list another sum of weights by the difference that its own has made. */
+void lbi_list_retag(lbi_engine *engine, uint32_t list, uint32_t position, double remaining,
+                    double weight_before);
+/* At the cap of processor sharing weights have no say. */
+static inline double lbi_list_share(const lbi_engine *engine, uint32_t list, uint32_t slot) {
+    return engine->weights == NULL || (engine->shared && list == 1) ? 1 : engine->weights[slot];
+}
 /* Takes out what completes up to `limit`, into engine->done. */
 void lbi_list_complete(lbi_engine *engine, uint32_t list, double limit);
 /* Pace and next completion, for a list that has changed. */
@@ -210,6 +239,8 @@ void lbi_rotate(lbi_engine *engine);
 
 void lbi_sharing_insert(lbi_engine *engine, uint32_t slot, double remaining);
 double lbi_sharing_take(lbi_engine *engine, uint32_t slot);
+/* Sorts the heaps by weight anew. */
+void lbi_sharing_build(lbi_engine *engine);
 /* A completed process has left its list. */
 void lbi_sharing_forget(lbi_engine *engine, uint32_t list, uint32_t slot);
 void lbi_sharing_settle(lbi_engine *engine);

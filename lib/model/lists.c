@@ -176,11 +176,6 @@ void lbi_list_sync(lbi_engine *engine, uint32_t index) {
     list->time = engine->now;
 }
 
-/* At the cap of processor sharing weights have no say. */
-static double share(const lbi_engine *engine, uint32_t index, uint32_t slot) {
-    return engine->weights == NULL || (engine->shared && index == 1) ? 1 : engine->weights[slot];
-}
-
 /* Virtual time that has grown large against what one second now adds to it costs digits: with
  * weights far apart it would come to swallow the work of a heavy newcomer. */
 static void rebase_if_needed(lbi_engine *engine, uint32_t index) {
@@ -201,7 +196,7 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
         list->virtual = list->weight = lbi_twofold_of(0);
     if (list->length == list->room)
         make_room(engine, index);
-    double weight = share(engine, index, slot);
+    double weight = lbi_list_share(engine, index, slot);
     list->weight = lbi_twofold_plus(list->weight, weight);
     rebase_if_needed(engine, index);
     double tag = list->virtual.high + (list->virtual.low + remaining / weight);
@@ -236,7 +231,7 @@ static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) 
     engine->running--;
     list->weight = list->length == 0
                        ? lbi_twofold_of(0)
-                       : lbi_twofold_plus(list->weight, -share(engine, index, gone.slot));
+                       : lbi_twofold_plus(list->weight, -lbi_list_share(engine, index, gone.slot));
     if (position < list->length) {
         lbi_entry last = heap[list->length];
         if (position > 0 && last.tag < heap[(position - 1) / 4].tag)
@@ -253,7 +248,29 @@ double lbi_list_take(lbi_engine *engine, uint32_t index, uint32_t position) {
     lbi_entry entry = engine->arena[list->begin + position];
     double left = (entry.tag - list->virtual.high) - list->virtual.low;
     remove_entry(engine, index, position);
-    return left > 0 ? left * share(engine, index, entry.slot) : 0;
+    return left > 0 ? left * lbi_list_share(engine, index, entry.slot) : 0;
+}
+
+void lbi_list_retag(lbi_engine *engine, uint32_t index, uint32_t position, double remaining,
+                    double weight_before) {
+    lbi_list *list = &engine->lists[index];
+    lbi_entry *heap = engine->arena + list->begin;
+    uint32_t slot = heap[position].slot;
+    double weight = lbi_list_share(engine, index, slot);
+    if (weight != weight_before) {
+        list->weight = lbi_twofold_plus(list->weight, -weight_before);
+        list->weight = lbi_twofold_plus(list->weight, weight);
+        rebase_if_needed(engine, index);
+    }
+    lbi_entry entry = {.slot = slot};
+    entry.tag = list->virtual.high + (list->virtual.low + remaining / weight);
+    engine->finite += (entry.tag < INFINITY);
+    engine->finite -= (heap[position].tag < INFINITY);
+    if (position > 0 && entry.tag < heap[(position - 1) / 4].tag)
+        sift_up(engine, heap, position, entry);
+    else
+        sift_down(engine, heap, list->length, position, entry);
+    note_change(engine, index);
 }
 
 void lbi_list_complete(lbi_engine *engine, uint32_t index, double limit) {

@@ -83,6 +83,12 @@ double lbi_sharing_take(lbi_engine *engine, uint32_t slot) {
     return remaining;
 }
 
+void lbi_sharing_build(lbi_engine *engine) {
+    for (uint32_t list = BELOW; list <= CAPPED; list++)
+        for (uint32_t i = 0; i < engine->lists[list].length; i++)
+            sift_up(engine, list, i, lbi_list_entries(engine, list)[i].slot);
+}
+
 static void cross(lbi_engine *engine, uint32_t from, uint32_t to) {
     uint32_t slot = *cell(engine, from, 0);
     double remaining = lbi_sharing_take(engine, slot);
