@@ -56,6 +56,11 @@ static lb_status fit_lazy(lbi_fit *fit, lb_error *err) {
 /* All policies, with `done` as it is scaled now. */
 static lb_status fit_policies(lbi_fit *fit, double *workspace, lb_error *err) {
     const lbi_progress *p = &fit->progress;
+    bool *ends = lbi_array_new(p->bounds, sizeof *ends);
+    if (ends == NULL)
+        return lbi_error_nomem(err, "ends");
+    fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p, ends);
+    free(ends);
     lbi_sharing_fit(p, workspace, &fit->sharing);
     lb_status status = lbi_lists_fit(p, LB_POLICY_NONE, false, &fit->lists[LB_POLICY_NONE], err);
     if (status == LB_OK)
@@ -64,7 +69,6 @@ static lb_status fit_policies(lbi_fit *fit, double *workspace, lb_error *err) {
         status = lbi_lists_fit(p, LB_POLICY_ACTIVE, false, &fit->lists[LB_POLICY_ACTIVE], err);
     if (status != LB_OK)
         return status;
-    fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p);
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         fit->log_likelihood[i] = fit->lists[i].log_likelihood;
     fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;

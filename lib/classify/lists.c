@@ -16,9 +16,9 @@
 #include "classify/choose.h"
 #include "classify/likelihood.h"
 
-#define BEAM 24
+#define BEAM 32
 #define BEAM_LARGE 8
-#define CHOICES 6
+#define CHOICES 8
 #define CHOICES_LARGE 3
 #define LARGE 512       /* tasks, from which on the beam is narrow */
 #define HORIZON_WAITS 7 /* how far choices look ahead, times the list's first length */
@@ -227,7 +227,7 @@ static uint32_t members_of(const search *s, const state *h, uint16_t block_, uin
 static double log_density(const lbi_progress *p, double done, double seen, double rate) {
     double expected = rate * seen, off = done - expected;
     double variance = 2 * p->grain * p->grain +
-                      LBI_UNIT_SPREAD * LBI_UNIT_SPREAD * p->unit_work * expected +
+                      p->unit_spread * p->unit_spread * p->unit_work * expected +
                       LBI_RATE_SPREAD * LBI_RATE_SPREAD * expected * expected;
     return -off * off / (2 * variance) - log(variance) / 2;
 }
@@ -559,8 +559,9 @@ static void observe_window(search *s) {
         for (uint32_t task = s->alive; task < p->tasks; task++) {
             run *r = &s->runs[h->run_of[task]];
             if (r->advanced == s->bound) {
+                lbi_way way = {1.0 / r->size, 0, 1};
                 r->gain = lbi_track_observe(
-                    &r->track, p, 1.0 / r->size, lbi_done(p, task, s->bound, s->bound + 1),
+                    &r->track, p, &way, 1, lbi_done(p, task, s->bound, s->bound + 1),
                     lbi_seen(p, task, s->bound, s->bound + 1), &r->unexplained);
                 r->advanced = s->bound + 1;
             }

@@ -20,6 +20,9 @@
 #define SCALE_WAITS 5  /* an interval must last that many waits to tell the scale */
 #define SCALE_QUANTILE 0.3
 #define SCALE_SAME 0.01
+#define SPREAD_LEAST 0.1 /* of a unit's work: standard deviation over mean */
+#define SPREAD_MOST 3.0
+#define SPREAD_ROOM ((size_t)1 << 16)
 #define GRAIN 0.35      /* of the CPU time that a task gets at a stretch */
 #define WINDOW_WAITS 12 /* an interval is cut into windows of at least so many waits .. */
 #define WINDOWS_MAX 6   /* .. and at most so many windows */
@@ -172,8 +175,10 @@ static void measure_blocks(lbi_progress *p, const lb_unit *units, const span *sp
             size_t length = block_length(spans[i].count - at);
             histogram_clear(local);
             for (size_t j = 0; j < length; j++) {
-                histogram_add(local, duration_of(u + j));
-                histogram_add(whole, duration_of(u + j));
+                double duration = duration_of(u + j);
+                histogram_add(local, duration);
+                histogram_add(whole, duration);
+                p->least = fmin(p->least, duration);
             }
             c->typical[c->blocks] = length < BLOCK_LEAST ? 0 : typical_duration(local);
             c->stretch[c->blocks] = typical_duration(local) * (double)length / local->total;
@@ -219,38 +224,61 @@ static lb_status place_bounds(lbi_progress *p, const span *spans, lb_error *err)
     return LB_OK;
 }
 
-/* Spreads one task's units over the windows. */
+/* Where units are spread over the windows. */
+typedef struct filler {
+    lbi_progress *p;
+    double *done_at, *seen_at; /* of the task, at bound 0 */
+    size_t next;               /* the first bound that is not filled */
+    double done, seen;
+} filler;
+
+/* Work that was done evenly from one time to another; not `known`: nobody knows. */
+static void fill(filler *f, double from, double to, double work, bool known) {
+    const lbi_progress *p = f->p;
+    double length = to - from;
+    for (; f->next < p->bounds && p->time[f->next] <= to; f->next++) {
+        double inside =
+            p->time[f->next] > from && length > 0 && known ? p->time[f->next] - from : 0;
+        f->done_at[f->next * p->tasks] = f->done + (length > 0 ? work * inside / length : 0);
+        f->seen_at[f->next * p->tasks] = f->seen + inside;
+    }
+    if (known) {
+        f->done += work;
+        f->seen += length;
+    }
+}
+
+/* Spreads one task's units over the windows. A unit much longer than those around it is a mishap,
+ * unless its CPU time says that it was a long one. Lost units were as the others are; any other gap
+ * is sleep. */
 static void fill_task(lbi_progress *p, uint32_t task, const lb_unit *units, size_t count,
-                      const double *typical, bool cpu_known) {
-    size_t k = 0;
-    double done = 0, seen = 0;
-    double *done_at = p->done + task, *seen_at = p->seen + task;
-    size_t stride = p->tasks;
-    double limit = 0;
+                      const double *typical, double mean_cpu) {
+    filler f = {.p = p, .done_at = p->done + task, .seen_at = p->seen + task};
+    double limit = 0, work = 1, rate = 0;
     size_t block_end = 0;
     for (size_t j = 0; j < count; j++) {
         if (j == block_end) {
+            size_t length = block_length(count - j);
+            block_end += length;
             limit = LONG_UNIT * *typical++;
-            block_end += block_length(count - j);
+            rate = mean_cpu * (double)length /
+                   (seconds(units[block_end - 1].end_ns) - seconds(units[j].start_ns));
         }
         double from = seconds(units[j].start_ns), to = seconds(units[j].end_ns);
-        double length = to - from, work = cpu_known ? seconds(units[j].cpu_ns) : 1;
-        bool dropped = length > limit;
-        p->dropped += dropped;
-        for (; k < p->bounds && p->time[k] <= to; k++) {
-            double inside = p->time[k] > from && length > 0 && !dropped ? p->time[k] - from : 0;
-            done_at[k * stride] = done + (length > 0 ? work * inside / length : 0);
-            seen_at[k * stride] = seen + inside;
+        if (j > 0) {
+            double before = seconds(units[j - 1].end_ns), lost = units[j].index - 1.0;
+            lost -= units[j - 1].index;
+            double each = (from - before) / lost;
+            if (lost > 0 && each > p->least && each < limit)
+                fill(&f, before, from, lost * (mean_cpu > 0 ? mean_cpu : 1), true);
         }
-        if (!dropped) {
-            done += work;
-            seen += length;
-        }
+        if (mean_cpu > 0)
+            work = seconds(units[j].cpu_ns);
+        bool mishap = to - from > limit && !(mean_cpu > 0 && work > rate / 3 * (to - from));
+        p->dropped += mishap;
+        fill(&f, from, to, work, !mishap);
     }
-    for (; k < p->bounds; k++) {
-        done_at[k * stride] = done;
-        seen_at[k * stride] = seen;
-    }
+    fill(&f, p->time[p->bounds - 1], p->time[p->bounds - 1], 0, false);
 }
 
 typedef struct share {
@@ -335,21 +363,44 @@ void lbi_progress_scale(lbi_progress *p, double factor) {
     p->grain *= factor;
 }
 
-static bool cpu_known(const lb_unit *units, size_t n, double *ret_mean) {
+/* The mean CPU time of a unit; 0: some are not known. */
+static double mean_cpu_time(const lb_unit *units, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         if (units[i].cpu_ns < 0)
-            return false;
+            return 0;
         sum += seconds(units[i].cpu_ns);
     }
-    *ret_mean = sum / (double)n;
-    return sum > 0;
+    return sum / (double)n;
+}
+
+/* How much work units of equal length do beside each other: neighbouring windows of one interval
+ * tell. Rotation moves some of them apart, so that a low quantile is taken. */
+static double unit_spread(const lbi_progress *p, double *values, size_t room) {
+    size_t count = 0;
+    for (size_t k = 0; k + 2 < p->bounds; k++) {
+        double first = p->time[k + 1] - p->time[k], second = p->time[k + 2] - p->time[k + 1];
+        if (fabs(first / second - 1) > 1e-6)
+            continue;
+        for (uint32_t i = 0; i < p->tasks && count < room; i++) {
+            double done = lbi_done(p, i, k, k + 2), seen = lbi_seen(p, i, k, k + 2);
+            if (p->end[i] < k + 2 || seen < 0.9 * (first + second) || done <= 0)
+                continue;
+            double off = lbi_done(p, i, k + 1, k + 2) - lbi_done(p, i, k, k + 1);
+            values[count++] = (off * off - 6 * p->grain * p->grain) / (p->unit_work * done);
+        }
+    }
+    if (count == 0)
+        return SPREAD_LEAST;
+    qsort(values, count, sizeof *values, by_value);
+    double variance = values[(size_t)(0.4 * (double)count)] / 0.275;
+    return fmin(fmax(sqrt(fmax(variance, 0)), SPREAD_LEAST), SPREAD_MOST);
 }
 
 lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double unit_work,
                             const lb_unit *units, size_t n, lb_error *err) {
     lbi_progress *p = ret_progress;
-    *p = (lbi_progress){.cores = cores, .units = n};
+    *p = (lbi_progress){.cores = cores, .units = n, .least = INFINITY};
     if (n == 0) {
         p->unusable = LBI_NO_UNITS;
         return LB_OK;
@@ -396,16 +447,22 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double u
         status = lbi_error_nomem(err, "progress");
         goto out;
     }
-    double mean = 1;
-    bool cpu = cpu_known(units, n, &mean);
-    p->unit_work = cpu ? mean : 1;
+    double mean_cpu = mean_cpu_time(units, n);
+    p->unit_work = mean_cpu > 0 ? mean_cpu : 1;
     size_t block = 0;
     for (uint32_t i = 0; i < p->tasks; i++) {
-        fill_task(p, i, units + spans[i].first, spans[i].count, c.typical + block, cpu);
+        fill_task(p, i, units + spans[i].first, spans[i].count, c.typical + block, mean_cpu);
         for (size_t at = 0; at < spans[i].count; at += block_length(spans[i].count - at))
             block++;
     }
     p->grain *= GRAIN * p->unit_work;
+    double *values = lbi_array_new(SPREAD_ROOM, sizeof *values);
+    if (values == NULL) {
+        status = lbi_error_nomem(err, "progress");
+        goto out;
+    }
+    p->unit_spread = unit_spread(p, values, SPREAD_ROOM);
+    free(values);
     propose(p, early_factor(p));
     propose(p, common_factor(p, shares));
     propose(p, unit_work / p->unit_work);

@@ -14,8 +14,7 @@ static const double log_priors[] = {-1.39, -2.08, -2.08, -2.08, -2.08, -2.08, -2
 #define RESTLESS 0.01 /* how often a window is uneven without being due */
 
 typedef struct state {
-    double off; /* how far observed progress is ahead of true progress: mean and variance */
-    double variance;
+    lbi_track track;
     double shorter; /* probability of being in a list of the shorter length */
 } state;
 
@@ -45,49 +44,22 @@ static lists even_lists(uint32_t tasks, uint32_t cores) {
     return l;
 }
 
-static double normal(double off, double variance) {
-    return exp(-off * off / (2 * variance)) / sqrt(2 * M_PI * variance);
-}
-
 typedef struct window {
     lists l;
     double stay_shorter, stay_longer;
     double averaged; /* the part of the rates' variance that is left over the window */
 } window;
 
-/* One task's window under its three explanations, whose outcome is one state again. */
 static double observe(state *s, const lbi_progress *p, const window *w, double done, double seen,
                       bool *ret_unexplained) {
-    *ret_unexplained = false;
-    if (seen <= 0)
-        return 0;
-    double grain = square(p->grain), total = 0, off = 0, squares = 0, weight[3];
-    double rates[3] = {w->l.rate_shorter, w->l.rate_longer, w->l.rate};
-    double prior[3] = {s->shorter * w->stay_shorter, (1 - s->shorter) * w->stay_longer, 0};
-    prior[2] = 1 - prior[0] - prior[1];
-    for (int i = 0; i < 3; i++) {
-        double expected = rates[i] * seen;
-        double variance = s->variance + square(LBI_UNIT_SPREAD) * p->unit_work * expected +
-                          square(LBI_RATE_SPREAD * expected) + grain;
-        if (i == 2)
-            variance += w->l.variance * square(seen) * w->averaged;
-        double innovation = done - expected + s->off, gain = grain / variance;
-        weight[i] = (1 - LBI_UNEXPLAINED) * prior[i] * normal(innovation, variance);
-        total += weight[i];
-        off += weight[i] * gain * innovation;
-        squares += weight[i] * (grain - grain * gain + square(gain * innovation));
-    }
-    double unexplained = LBI_UNEXPLAINED * exp(lbi_log_unexplained(p, seen));
-    if (total >= unexplained) {
-        s->off = off / total;
-        s->variance = fmax(squares / total - square(s->off), 0);
-        s->shorter = (weight[0] + weight[2] * w->l.shorter) / total;
-    } else {
-        *ret_unexplained = true;
-        s->off = 0;
-        s->variance = grain;
-    }
-    return log(total + unexplained);
+    lbi_way ways[] = {{w->l.rate_shorter, 0, s->shorter * w->stay_shorter},
+                      {w->l.rate_longer, 0, (1 - s->shorter) * w->stay_longer},
+                      {w->l.rate, w->l.variance * w->averaged, 0}};
+    ways[2].weight = 1 - ways[0].weight - ways[1].weight;
+    double log_density = lbi_track_observe(&s->track, p, ways, 3, done, seen, ret_unexplained);
+    if (seen > 0 && !*ret_unexplained)
+        s->shorter = ways[0].weight + ways[2].weight * w->l.shorter;
+    return log_density;
 }
 
 static window make_window(const lists *l, double tau, double length, bool first) {
@@ -105,8 +77,10 @@ static double fit_time(const lbi_progress *p, double tau, state *states, double 
     double log_likelihood = 0, missed = 0, all = 0;
     uint32_t first = 0; /* tasks are in the order of their ends */
     lists l = even_lists(p->tasks, p->cores);
-    for (uint32_t i = 0; i < p->tasks; i++)
-        states[i] = (state){0, square(p->grain), l.shorter};
+    for (uint32_t i = 0; i < p->tasks; i++) {
+        lbi_track_begin(&states[i].track, p);
+        states[i].shorter = l.shorter;
+    }
     for (size_t k = 0; k + 1 < p->bounds; k++) {
         uint32_t gone = first;
         while (first < p->tasks && p->end[first] <= k)

@@ -48,29 +48,35 @@ void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharin
 /* The numbers of double that lbi_sharing_fit() needs. */
 size_t lbi_sharing_workspace(const lbi_progress *progress);
 
-/* "None of these": every rate is as probable as any other, and likely to stay. */
-double lbi_background_fit(const lbi_progress *progress);
+/* "None of these". `workspace` has an entry for each bound. */
+double lbi_background_fit(const lbi_progress *progress, bool *workspace);
 
 /* ---- emission: one task's progress, observed window by window (emission.c) ---- */
 
 #define LBI_UNEXPLAINED 0.02 /* how often a window may be what no model explains */
-#define LBI_UNIT_SPREAD 0.1  /* of a unit's work: standard deviation over mean */
 #define LBI_RATE_SPREAD 0.03 /* of a share of a core: standard deviation over mean */
 
 /* The density of progress of which nothing is known, as logarithm. */
 double lbi_log_unexplained(const lbi_progress *progress, double seen);
 
-/* A task that runs at `rate` since `from`: a Kalman filter over the difference of observed and
- * expected progress. The difference wanders with every unit's work; an observation is off by the
- * grain, and the next one makes up for it, so that short windows pool to a long one. */
+/* Observed progress is off from true progress by the grain, and the next window makes up for it, so
+ * that short windows pool to a long one: how far ahead it is at the present bound. A Kalman filter.
+ */
 typedef struct lbi_track {
-    double gap; /* observed minus expected progress */
-    double mean, variance;
+    double ahead, variance;
 } lbi_track;
 
+/* A way in which a task may have spent a window. */
+typedef struct lbi_way {
+    double rate;     /* progress in a second */
+    double variance; /* of the rate, beyond noise */
+    double weight;   /* its probability; lbi_track_observe() makes it that after the observation */
+} lbi_way;
+
 void lbi_track_begin(lbi_track *track, const lbi_progress *progress);
-/* Returns the log density of `done` in `seen`; *ret_unexplained tells which explanation won. */
-double lbi_track_observe(lbi_track *track, const lbi_progress *progress, double rate, double done,
-                         double seen, bool *ret_unexplained);
+/* Returns the log density of `done` in `seen`; *ret_unexplained: none of the ways explains it, and
+ * the weights stay as they were. */
+double lbi_track_observe(lbi_track *track, const lbi_progress *progress, lbi_way *ways, size_t n,
+                         double done, double seen, bool *ret_unexplained);
 
 #endif

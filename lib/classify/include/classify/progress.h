@@ -38,8 +38,10 @@ typedef struct lbi_progress {
     double unit_work; /* CPU seconds of a unit; 1 where that is not known */
     double scale[3];  /* what `done` may have to be multiplied with to be CPU seconds */
     size_t scales;
-    double grain; /* standard deviation of `done`: units and time slices are not fluid */
-    double wait;  /* the unit duration in which half of all time passes: how coarse time is */
+    double unit_spread; /* of a unit's work: standard deviation over mean */
+    double grain;       /* standard deviation of `done`: units and time slices are not fluid */
+    double wait;        /* the unit duration in which half of all time passes: how coarse time is */
+    double least;       /* the shortest unit's duration */
     size_t units, dropped; /* units much longer than the others around them tell no rate */
     double first_end, last_end, late_start;
     uint32_t late_task;
