@@ -144,6 +144,7 @@ if wants build || wants locale; then
     if build normal; then
         if wants build; then
             run_tests normal normal
+            run_tests truth normal --suite truth
         fi
         if wants locale; then
             # The locale is made here and found through LOCPATH: nothing of the system changes.

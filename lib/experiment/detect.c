@@ -69,8 +69,9 @@ static lb_status plan(detection *d, lb_error *err) {
     lbi_crew *crew = &d->crew;
     int64_t unit_ns = (int64_t)(crew->unit_work * 1e9);
     int64_t turn = unit_ns > crew->slice_ns ? unit_ns : crew->slice_ns;
-    /* The last one ends with a unit that it begins just before its deadline. */
-    int64_t spare = 100 * MILLISECOND + 2 * unit_ns;
+    /* The last one ends with a unit that it begins just before its deadline, and others may want
+     * its core. */
+    int64_t spare = (crew->limit_ns - crew->begin_ns) / 8 + 100 * MILLISECOND + 2 * unit_ns;
     int64_t available = crew->limit_ns - lbi_now() - spare;
     if (available <= 0)
         return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent before the start",
