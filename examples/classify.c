@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which balancing policy made a trace? The verdict of detect.c from a file, without experiment. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: classify [OPTION]... TRACE\n"
+    "Infers from a trace file (- for standard input) how tasks were balanced among cores.\n"
+    "\n"
+    "  -c, --confidence P  how probable a policy must be to be the verdict, 0.5 to below 1\n"
+    "                      (default 0.95)\n"
+    "      --json          print one JSON object\n"
+    "      --plot FILE     draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
+    "  -h, --help          print this and exit\n"
+    "  -V, --version       print the version and exit\n"
+    "\n"
+    "Exit status: 0 a policy is the verdict, 3 the trace does not decide, 1 an error, 2 a wrong\n"
+    "command line. docs/trace-format.md describes the file.\n";
+
+int main(int argc, char **argv) {
+    enum {
+        JSON = 256,
+        PLOT
+    };
+    static const struct option long_options[] = {
+        {"confidence", required_argument, NULL, 'c'}, {"json", no_argument, NULL, JSON},
+        {"plot", required_argument, NULL, PLOT},      {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},          {NULL, 0, NULL, 0},
+    };
+    lb_classify_options options;
+    lb_classify_options_init(&options, sizeof options);
+    bool json = false;
+    const char *plot = NULL;
+    for (int option; (option = getopt_long(argc, argv, "c:hV", long_options, NULL)) != -1;) {
+        switch (option) {
+        case 'c':
+            if (!parse_number(optarg, 0.5, 1, &options.confidence) || options.confidence == 1)
+                return usage_error("--confidence %s: 0.5 to below 1", optarg);
+            break;
+        case JSON:
+            json = true;
+            break;
+        case PLOT:
+            if (!is_plot_path(plot = optarg))
+                return usage_error("--plot %s: the name must end in .svg or .png", optarg);
+            break;
+        case 'h':
+            printf("%s", usage);
+            return finish(STATUS_OK);
+        case 'V':
+            printf("classify (lbsched) %s\n", lb_version());
+            return finish(STATUS_OK);
+        default:
+            return usage_error("wrong option");
+        }
+    }
+    if (argc - optind != 1)
+        return usage_error("one trace file is needed");
+    const char *path = strcmp(argv[optind], "-") == 0 ? "/dev/stdin" : argv[optind];
+
+    lb_error err;
+    lb_trace *trace = NULL;
+    lb_verdict *verdict = NULL;
+    lb_model *model = NULL;
+    lb_table *profile = NULL;
+    int status = STATUS_ERROR;
+    bool known = false;
+    if (lb_trace_load(path, &trace, &err) != LB_OK) {
+        fail("%s", err.message);
+        goto done;
+    }
+    if (lb_trace_tasks(trace) == 0) {
+        fail("%s: no task is in it", path);
+        goto done;
+    }
+    if (lb_classify(trace, &options, &verdict, &err) != LB_OK) {
+        fail("%s", err.message);
+        goto done;
+    }
+    /* A verdict that is unknown has no model; the profile then stands beside processor sharing. */
+    known = lb_verdict_policy(verdict) != LB_POLICY_UNKNOWN;
+    if ((known && lb_verdict_model(verdict, &model, &err) != LB_OK) ||
+        lb_trace_profile(trace, model, &profile, &err) != LB_OK) {
+        fail("%s", err.message);
+        goto done;
+    }
+    if (json) {
+        printf("{");
+        status = print_verdict_json(verdict, profile);
+        printf("}\n");
+    } else {
+        status = print_verdict(verdict, profile);
+    }
+    if (plot != NULL && plot_trace(trace, plot) != STATUS_OK)
+        status = STATUS_ERROR;
+    if (status == STATUS_OK && !known)
+        status = STATUS_UNKNOWN;
+done:
+    lb_table_free(profile);
+    lb_model_free(model);
+    lb_verdict_free(verdict);
+    lb_trace_free(trace);
+    return finish(status);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- messages ---- */
+
+static void say(const char *format, va_list arguments) {
+    fflush(stdout);
+    fprintf(stderr, "%s: ", program_invocation_short_name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+int fail(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    return STATUS_ERROR;
+}
+
+int usage_error(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "Try '%s --help'.\n", program_invocation_short_name);
+    return STATUS_USAGE;
+}
+
+int finish(int status) {
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail("cannot write the output: %s", errno != 0 ? strerror(errno) : "write error");
+    return status;
+}
+
+/* ---- numbers ---- */
+
+bool parse_number(const char *text, double min, double max, double *ret_value) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= min && value <= max))
+        return false;
+    *ret_value = value;
+    return true;
+}
+
+bool parse_integer(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    /* strtoull() takes a sign and makes a large number of it. */
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value < min || value > max)
+        return false;
+    *ret_value = value;
+    return true;
+}
+
+/* ---- input ---- */
+
+static char *read_stream(FILE *file, size_t *ret_length) {
+    char *text = NULL;
+    size_t length = 0, capacity = 0, n;
+    do {
+        if (length == capacity) {
+            capacity = capacity == 0 ? 65536 : 2 * capacity;
+            char *larger = realloc(text, capacity);
+            if (larger == NULL)
+                goto fail;
+            text = larger;
+        }
+        n = fread(text + length, 1, capacity - length, file);
+        length += n;
+    } while (n > 0);
+    if (ferror(file))
+        goto fail;
+    *ret_length = length;
+    return text;
+fail:
+    free(text);
+    return NULL;
+}
+
+int read_all(const char *path, char **ret_text, size_t *ret_length) {
+    bool standard = strcmp(path, "-") == 0;
+    errno = 0;
+    FILE *file = standard ? stdin : fopen(path, "rb");
+    char *text = file != NULL ? read_stream(file, ret_length) : NULL;
+    int status = STATUS_OK;
+    if (text == NULL)
+        status = fail("cannot read %s: %s", standard ? "standard input" : path, strerror(errno));
+    else
+        *ret_text = text;
+    if (file != NULL && !standard)
+        fclose(file);
+    return status;
+}
+
+/* ---- interrupts and progress ---- */
+
+static volatile sig_atomic_t interrupt_signal;
+
+static void note_interrupt(int signal_number) {
+    interrupt_signal = signal_number;
+}
+
+void catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = note_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int interrupted(void) {
+    return interrupt_signal;
+}
+
+int show_progress(void *title, double fraction) {
+    enum {
+        WIDTH = 40
+    };
+    if (isatty(STDERR_FILENO)) {
+        int filled = (int)(fraction * WIDTH + 0.5);
+        fprintf(stderr, "\r%s [%.*s%*s] %3.0f %%", (const char *)title, filled,
+                "########################################", WIDTH - filled, "", 100 * fraction);
+        if (fraction >= 1 || interrupted() != 0)
+            fprintf(stderr, "\r\033[K");
+    }
+    return interrupted();
+}
+
+/* ---- verdicts ---- */
+
+const char *policy_name(lb_policy policy) {
+    switch (policy) {
+    case LB_POLICY_NONE:
+        return "none";
+    case LB_POLICY_LAZY:
+        return "lazy";
+    case LB_POLICY_ACTIVE:
+        return "active";
+    case LB_POLICY_IMMEDIATE:
+        return "immediate";
+    case LB_POLICY_UNKNOWN:
+        break;
+    }
+    return "unknown";
+}
+
+void print_json_string(const char *string) {
+    putchar('"');
+    for (; *string != '\0'; string++) {
+        if (*string == '"' || *string == '\\')
+            printf("\\%c", *string);
+        else if ((unsigned char)*string < 0x20)
+            printf("\\u%04x", *string);
+        else
+            putchar(*string);
+    }
+    putchar('"');
+}
+
+void print_json_number(double value) {
+    if (isfinite(value))
+        printf("%.9g", value);
+    else
+        printf("null");
+}
+
+void print_json_part(const char *json) {
+    int length = (int)strlen(json);
+    while (length > 0 && json[length - 1] == '\n')
+        length--;
+    printf("%.*s", length, json);
+}
+
+int print_verdict(const lb_verdict *verdict, const lb_table *profile) {
+    lb_error err;
+    char *text;
+    if (lb_verdict_format(verdict, LB_FORMAT_TEXT, &text, &err) != LB_OK)
+        return fail("%s", err.message);
+    printf("%s", text);
+    lb_free(text);
+    if (lb_table_rows(profile) == 0)
+        return STATUS_OK;
+    printf("\nduration of a unit of work against the number of running tasks\n"
+           "%8s %10s %12s %10s %8s %9s\n",
+           "running", "mean", "deviation", "model", "differs", "units");
+    for (size_t row = 0; row < lb_table_rows(profile); row++) {
+        double mean = lb_table_get(profile, row, "mean_s");
+        double model = lb_table_get(profile, row, "model_s");
+        printf("%8.0f %7.2f ms %9.2f ms", lb_table_get(profile, row, "concurrency"), 1e3 * mean,
+               1e3 * lb_table_get(profile, row, "stddev_s"));
+        if (isfinite(model))
+            printf(" %7.2f ms %+6.1f %%", 1e3 * model, 100 * (model - mean) / mean);
+        else
+            printf(" %10s %8s", "-", "-");
+        printf(" %9.0f\n", lb_table_get(profile, row, "units"));
+    }
+    return STATUS_OK;
+}
+
+int print_verdict_json(const lb_verdict *verdict, const lb_table *profile) {
+    lb_error err;
+    char *text;
+    if (lb_verdict_format(verdict, LB_FORMAT_JSON, &text, &err) != LB_OK)
+        return fail("%s", err.message);
+    printf("\"verdict\": ");
+    print_json_part(text);
+    lb_free(text);
+    if (lb_table_format(profile, LB_FORMAT_JSON, &text, &err) != LB_OK)
+        return fail("%s", err.message);
+    printf(", \"profile\": ");
+    print_json_part(text);
+    lb_free(text);
+    return STATUS_OK;
+}
+
+/* ---- plots ---- */
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+bool is_plot_path(const char *path) {
+    return (ends_with(path, ".svg") || ends_with(path, ".png")) && strchr(path, '\n') == NULL;
+}
+
+/* The palette of Okabe and Ito, which the colour-blind can tell apart, without its yellow, which
+ * nobody can on white. */
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                      "#000000", "#E69F00", "#56B4E9"};
+/* Gnuplot's points, and dashes, tell apart the tasks which share a colour. */
+static const int points[] = {7, 4, 9, 12, 5, 6, 8, 13};
+enum {
+    COLOURS = sizeof colours / sizeof *colours,
+    POINTS = sizeof points / sizeof *points
+};
+
+static void write_plot(FILE *gnuplot, const lb_trace *trace, const char *path) {
+    fprintf(gnuplot, "set terminal %s size 1000,600 background rgb 'white'\n",
+            ends_with(path, ".svg") ? "svg" : "pngcairo");
+    fprintf(gnuplot, "set output '");
+    for (const char *c = path; *c != '\0'; c++) {
+        if (*c == '\'')
+            fputc('\'', gnuplot);
+        fputc(*c, gnuplot);
+    }
+    fprintf(gnuplot, "'\n"
+                     "set title 'Duration of a unit of work over time; dotted: a task ended'\n"
+                     "set xlabel 'time (s)'\n"
+                     "set ylabel 'duration of a unit (ms)'\n"
+                     "set yrange [0:*]\n"
+                     "set key outside right top maxrows 30\n");
+
+    size_t n;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (i + 1 == n || units[i + 1].task != units[i].task) {
+            double end = 1e-9 * (double)units[i].end_ns;
+            fprintf(gnuplot,
+                    "set arrow from %.9f, graph 0 to %.9f, graph 1 nohead dt 3 lw 1 lc rgb "
+                    "'#666666'\n",
+                    end, end);
+        }
+    }
+    const char *separator = "plot ";
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && units[i].task == units[i - 1].task)
+            continue;
+        unsigned group = units[i].task / COLOURS;
+        fprintf(gnuplot,
+                "%s'-' using 1:2 with linespoints lc rgb '%s' dt %u pt %d ps 0.4 title 'task %u'",
+                separator, colours[units[i].task % COLOURS], 1 + group % 5, points[group % POINTS],
+                units[i].task);
+        separator = ", ";
+    }
+    fprintf(gnuplot, "\n");
+    for (size_t i = 0; i < n; i++) {
+        fprintf(gnuplot, "%.9f %.6f\n", 1e-9 * (double)units[i].end_ns,
+                1e-6 * (double)(units[i].end_ns - units[i].start_ns));
+        if (i + 1 == n || units[i + 1].task != units[i].task)
+            fprintf(gnuplot, "e\n");
+    }
+}
+
+int plot_trace(const lb_trace *trace, const char *path) {
+    size_t n;
+    if (lb_trace_units(trace, &n) == NULL)
+        return fail("nothing to plot to %s: the trace has no units", path);
+    /* A gnuplot that is not there or gave up must not end us with SIGPIPE. */
+    signal(SIGPIPE, SIG_IGN);
+    fflush(stdout);
+    FILE *gnuplot = popen("exec gnuplot -d", "w");
+    if (gnuplot == NULL)
+        return fail("cannot start gnuplot: %s", strerror(errno));
+    write_plot(gnuplot, trace, path);
+    int status = pclose(gnuplot);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return fail("cannot plot to %s: gnuplot is not installed", path);
+    if (status != 0)
+        return fail("cannot plot to %s: gnuplot failed", path);
+    return STATUS_OK;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The main job of lbsched, end to end: how does this machine share its cores among processes, and
+ * how well does the model that follows predict work which it has not seen? */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: detect [OPTION]...\n"
+    "Measures how this machine balances processes among its cores, then predicts a second batch\n"
+    "of processes and runs it, to show how far prediction and measurement are apart.\n"
+    "\n"
+    "      --json         print one JSON object\n"
+    "      --trace FILE   save what was measured (docs/trace-format.md; see classify)\n"
+    "      --plot FILE    draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
+    "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
+    "      --seed N       draw the second batch's works from this number (default: the time)\n"
+    "  -h, --help         print this and exit\n"
+    "  -V, --version      print the version and exit\n"
+    "\n"
+    "Exit status: 0 a policy is the verdict, 3 what was measured does not decide, 1 an error,\n"
+    "2 a wrong command line, 130 interrupted (128 and the signal's number).\n"
+    "The machine should be idle otherwise. The scheduling class is inherited: try\n"
+    "'chrt -r 1 detect' as root.\n";
+
+/* The second batch: this many processes a core, of 0.2 to 2 CPU seconds each. */
+enum {
+    BATCH_PER_CORE = 3
+};
+static const double shortest_work = 0.2, longest_work = 2;
+
+struct options {
+    bool json;
+    const char *trace, *plot;
+    uint64_t seed;
+    lb_experiment_options experiment;
+};
+
+/* What there is to report; each part NULL until it is known. */
+struct findings {
+    lb_host *host;
+    lb_trace *trace;
+    lb_verdict *verdict;
+    lb_model *model;
+    lb_table *profile;
+    lb_trace *batch_trace;
+    lb_table *batch;
+    double mean_error; /* Of the batch's predictions, percent. */
+};
+
+/* Splitmix64: a number from 0 to 1. */
+static double draw(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* Processes of random work. Where they begin is set too unless all share all cores anyway. */
+static lb_status fill_workload(lb_workload *workload, double *works, uint32_t n, uint64_t seed,
+                               const lb_model *model, lb_error *err) {
+    for (uint32_t i = 0; i < n; i++)
+        works[i] = shortest_work + (longest_work - shortest_work) * draw(&seed);
+    lb_status status = lb_workload_add_many(workload, works, n, NULL, err);
+    if (lb_model_policy(model) == LB_POLICY_IMMEDIATE)
+        return status;
+    for (uint32_t i = 0; i < n && status == LB_OK; i++)
+        status = lb_workload_set_first_core(workload, i, i % lb_model_cores(model), err);
+    return status;
+}
+
+/* When each of `n` tasks ended, in seconds: the end of its last unit. */
+static void find_ends(const lb_trace *trace, double *ret_ends, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        ret_ends[i] = NAN;
+    size_t units;
+    const lb_unit *unit = lb_trace_units(trace, &units);
+    for (; units > 0; units--, unit++)
+        if (unit->task < n)
+            ret_ends[unit->task] = 1e-9 * (double)unit->end_ns;
+}
+
+static lb_status compare(struct findings *findings, const double *works,
+                         const lb_duration *predicted, const double *ends, uint32_t n,
+                         lb_error *err) {
+    static const char *const columns[] = {"task", "work_s", "predicted_s", "measured_s",
+                                          "error_percent"};
+    lb_status status = lb_table_new(columns, 5, &findings->batch, err);
+    double sum = 0;
+    for (uint32_t i = 0; i < n && status == LB_OK; i++) {
+        double error = 100 * (predicted[i].mean - ends[i]) / ends[i];
+        double row[] = {i, works[i], predicted[i].mean, ends[i], error};
+        status = lb_table_add_row(findings->batch, NULL, row, err);
+        sum += fabs(error);
+    }
+    findings->mean_error = sum / n;
+    return status;
+}
+
+/* Predicts a batch that the verdict has not seen, then runs it. */
+static lb_status run_batch(struct findings *findings, const struct options *options,
+                           lb_error *err) {
+    uint32_t n = BATCH_PER_CORE * lb_host_cores(findings->host);
+    double *works = calloc(n, sizeof *works), *ends = calloc(n, sizeof *ends);
+    lb_duration *predicted = calloc(n, sizeof *predicted);
+    lb_workload *workload = NULL;
+    lb_experiment_options experiment = options->experiment;
+    experiment.progress_user = "checking ";
+    /* It takes seconds on an idle machine; on one that is not, the answer is worth waiting for. */
+    experiment.budget *= 4;
+    lb_status status = LB_ERR_NOMEM;
+    if (works == NULL || ends == NULL || predicted == NULL) {
+        snprintf(err->message, sizeof err->message, "no memory for %u processes", n);
+        goto done;
+    }
+    if ((status = lb_workload_new(&workload, err)) != LB_OK ||
+        (status = fill_workload(workload, works, n, options->seed, findings->model, err)) !=
+            LB_OK ||
+        (status = lb_model_durations(findings->model, workload, NULL, predicted, err)) != LB_OK ||
+        (status = lb_experiment_workload(findings->host, workload, &experiment,
+                                         &findings->batch_trace, err)) != LB_OK)
+        goto done;
+    find_ends(findings->batch_trace, ends, n);
+    status = compare(findings, works, predicted, ends, n, err);
+done:
+    lb_workload_free(workload);
+    free(predicted);
+    free(ends);
+    free(works);
+    return status;
+}
+
+/* The experiment, the verdict and, if there is one, the model and what it is worth. */
+static lb_status measure(struct findings *findings, const struct options *options, lb_error *err) {
+    lb_status status =
+        lb_detect(findings->host, &options->experiment, &findings->verdict, &findings->trace, err);
+    if (status != LB_OK)
+        return status;
+    if (lb_verdict_policy(findings->verdict) != LB_POLICY_UNKNOWN) {
+        status = lb_verdict_model(findings->verdict, &findings->model, err);
+        if (status != LB_OK)
+            return status;
+    }
+    return lb_trace_profile(findings->trace, findings->model, &findings->profile, err);
+}
+
+/* ---- reports ---- */
+
+static int give_up(const lb_error *err) {
+    return interrupted() != 0 ? fail("interrupted") : fail("%s", err->message);
+}
+
+/* Above this the rates that were measured are not the scheduler's doing alone. */
+static const double quiet_percent = 2;
+
+static double foreign_percent(const lb_trace *trace) {
+    const char *percent = lb_trace_meta(trace, "foreign_cpu_percent");
+    return percent != NULL ? strtod(percent, NULL) : NAN;
+}
+
+static void print_foreign(const lb_trace *trace) {
+    double percent = foreign_percent(trace);
+    if (isnan(percent))
+        printf("What other programs used of the CPU time meanwhile is not known.\n");
+    else
+        printf("Other programs used %.1f %% of the CPU time meanwhile%s.\n", percent,
+               percent > quiet_percent ? ": try again when the machine is idle" : "");
+}
+
+static void print_batch(const struct findings *findings) {
+    printf("\na second batch, which the verdict has not seen\n"
+           "%8s %10s %12s %12s %9s\n",
+           "task", "work", "predicted", "measured", "error");
+    const lb_table *batch = findings->batch;
+    for (size_t row = 0; row < lb_table_rows(batch); row++)
+        printf("%8.0f %8.3f s %10.3f s %10.3f s %+7.1f %%\n", lb_table_get(batch, row, "task"),
+               lb_table_get(batch, row, "work_s"), lb_table_get(batch, row, "predicted_s"),
+               lb_table_get(batch, row, "measured_s"), lb_table_get(batch, row, "error_percent"));
+    printf("mean error of the predictions: %.1f %%\n", findings->mean_error);
+}
+
+static int report(struct findings *findings, const struct options *options) {
+    lb_error err;
+    printf("%s\n\n", lb_host_description(findings->host));
+    fflush(stdout);
+    if (measure(findings, options, &err) != LB_OK)
+        return give_up(&err);
+    if (print_verdict(findings->verdict, findings->profile) != STATUS_OK)
+        return STATUS_ERROR;
+    printf("\n");
+    print_foreign(findings->trace);
+    if (findings->model == NULL)
+        return STATUS_UNKNOWN;
+    fflush(stdout);
+    if (run_batch(findings, options, &err) != LB_OK)
+        return give_up(&err);
+    print_batch(findings);
+    printf("The same batch again: --seed %llu\n", (unsigned long long)options->seed);
+    print_foreign(findings->batch_trace);
+    return STATUS_OK;
+}
+
+static void print_foreign_json(const lb_trace *trace) {
+    printf(", \"foreign_cpu_percent\": ");
+    print_json_number(foreign_percent(trace));
+}
+
+static int report_json(struct findings *findings, const struct options *options) {
+    lb_error err;
+    char *tasks;
+    if (measure(findings, options, &err) != LB_OK ||
+        (findings->model != NULL && run_batch(findings, options, &err) != LB_OK))
+        return give_up(&err);
+    printf("{\"lbsched\": \"%s\", \"machine\": ", lb_version());
+    print_json_string(lb_host_description(findings->host));
+    printf(", \"cores\": %u, \"physical_cores\": %u", lb_host_cores(findings->host),
+           lb_host_physical_cores(findings->host));
+    print_foreign_json(findings->trace);
+    printf(", ");
+    if (print_verdict_json(findings->verdict, findings->profile) != STATUS_OK)
+        return STATUS_ERROR;
+    if (findings->model == NULL) {
+        printf(", \"batch\": null}\n");
+        return STATUS_UNKNOWN;
+    }
+    if (lb_table_format(findings->batch, LB_FORMAT_JSON, &tasks, &err) != LB_OK)
+        return fail("%s", err.message);
+    printf(", \"batch\": {\"seed\": %llu, \"mean_error_percent\": ",
+           (unsigned long long)options->seed);
+    print_json_number(findings->mean_error);
+    print_foreign_json(findings->batch_trace);
+    printf(", \"tasks\": ");
+    print_json_part(tasks);
+    printf("}}\n");
+    lb_free(tasks);
+    return STATUS_OK;
+}
+
+/* What was asked to be kept of the measurement; returns STATUS_ERROR where that failed. */
+static int save(const struct findings *findings, const struct options *options) {
+    lb_error err;
+    int status = STATUS_OK;
+    if (findings->trace == NULL)
+        return status;
+    if (options->trace != NULL &&
+        lb_trace_save(findings->trace, options->trace, LB_TRACE_CSV, &err) != LB_OK)
+        status = fail("%s", err.message);
+    if (options->plot != NULL && plot_trace(findings->trace, options->plot) != STATUS_OK)
+        status = STATUS_ERROR;
+    return status;
+}
+
+/* ---- the command line ---- */
+
+/* Returns -1, or the status to exit with. */
+static int parse(int argc, char **argv, struct options *ret_options) {
+    enum {
+        JSON = 256,
+        TRACE,
+        PLOT,
+        BUDGET,
+        SEED
+    };
+    static const struct option long_options[] = {
+        {"json", no_argument, NULL, JSON},       {"trace", required_argument, NULL, TRACE},
+        {"plot", required_argument, NULL, PLOT}, {"budget", required_argument, NULL, BUDGET},
+        {"seed", required_argument, NULL, SEED}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},     {NULL, 0, NULL, 0},
+    };
+    *ret_options = (struct options){.seed = (uint64_t)time(NULL)};
+    lb_experiment_options_init(&ret_options->experiment, sizeof ret_options->experiment);
+    ret_options->experiment.budget = 15;
+    ret_options->experiment.progress = show_progress;
+    ret_options->experiment.progress_user = "measuring";
+    for (int option; (option = getopt_long(argc, argv, "hV", long_options, NULL)) != -1;) {
+        switch (option) {
+        case JSON:
+            ret_options->json = true;
+            break;
+        case TRACE:
+            ret_options->trace = optarg;
+            break;
+        case PLOT:
+            if (!is_plot_path(ret_options->plot = optarg))
+                return usage_error("--plot %s: the name must end in .svg or .png", optarg);
+            break;
+        case BUDGET:
+            if (!parse_number(optarg, 1, 1e6, &ret_options->experiment.budget))
+                return usage_error("--budget %s: seconds, 1 to 1000000", optarg);
+            break;
+        case SEED:
+            if (!parse_integer(optarg, 0, UINT64_MAX, &ret_options->seed))
+                return usage_error("--seed %s: a whole number, 0 or more", optarg);
+            break;
+        case 'h':
+            printf("%s", usage);
+            return finish(STATUS_OK);
+        case 'V':
+            printf("detect (lbsched) %s\n", lb_version());
+            return finish(STATUS_OK);
+        default:
+            return usage_error("wrong option");
+        }
+    }
+    if (optind != argc)
+        return usage_error("%s: no arguments but options are taken", argv[optind]);
+    return -1;
+}
+
+int main(int argc, char **argv) {
+    struct options options;
+    int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    catch_interrupts();
+
+    lb_error err;
+    struct findings findings = {0};
+    if (lb_host_open(NULL, &findings.host, &err) != LB_OK)
+        return fail("%s", err.message);
+    status = options.json ? report_json(&findings, &options) : report(&findings, &options);
+    if (interrupted() == 0 && save(&findings, &options) != STATUS_OK)
+        status = STATUS_ERROR;
+    lb_table_free(findings.batch);
+    lb_trace_free(findings.batch_trace);
+    lb_table_free(findings.profile);
+    lb_model_free(findings.model);
+    lb_verdict_free(findings.verdict);
+    lb_trace_free(findings.trace);
+    lb_host_free(findings.host);
+    return interrupted() != 0 ? 128 + interrupted() : finish(status);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long do processes take that run together on cores which are shared by a policy? */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: predict --cores N [OPTION]... WORK...\n"
+    "       predict --cores N [OPTION]... --file FILE\n"
+    "Predicts how long processes take that need WORK CPU seconds each (inf: for ever) and run\n"
+    "together on N cores.\n"
+    "\n"
+    "  -c, --cores N            how many cores there are\n"
+    "  -p, --policy NAME        how processes are balanced among them: none, lazy, active or\n"
+    "                           immediate (default)\n"
+    "      --preset NAME        as windows-7, linux-2.6.22 or linux-2.6.31 did it\n"
+    "      --first-cores A,B,.. the cores where the processes start, from 0; an empty one and\n"
+    "                           those not named go to the core with the fewest\n"
+    "      --weights A,B,..     their weights; an empty one and those not named have 1\n"
+    "  -f, --file FILE          the processes from a table: a header row of work_s and, as\n"
+    "                           needed, first_core, weight and arrival_s, then a row for each\n"
+    "                           process, separated by commas (- for standard input)\n"
+    "      --balance-delay S    lazy, active: seconds until an imbalance is acted upon\n"
+    "      --rotation-time S    immediate: mean seconds until an uneven share moves on\n"
+    "      --exact              weigh every possible course, or fail\n"
+    "      --samples N          draw N courses (default: as many as the mean needs)\n"
+    "      --seed N             draw from this number (default 0)\n"
+    "      --json, --csv        print the table as one JSON object, or as CSV\n"
+    "  -h, --help               print this and exit\n"
+    "  -V, --version            print the version and exit\n"
+    "\n"
+    "A process's duration, and the makespan (from 0 to the end of the last), is a random variable\n"
+    "where balancing has a choice: mean, stddev, min and max are its own, standard_error that of\n"
+    "the mean. exact is 1 where every course was weighed, 0 where courses were drawn.\n"
+    "\n"
+    "Exit status: 0 predicted, 1 an error, 2 a wrong command line.\n";
+
+/* Courses drawn for the makespan where the durations are exact. */
+enum {
+    MAKESPAN_SAMPLES = 10000
+};
+
+struct options {
+    lb_model_options model;
+    lb_estimate_options estimate;
+    const char *preset, *first_cores, *weights, *file;
+    lb_format format;
+};
+
+/* ---- what to predict for: a table with a row for each process ---- */
+
+/* The next field of "A,,B", which *list is moved behind; "" when there is none left. */
+static const char *next_field(const char **list, char field[64]) {
+    size_t length = *list != NULL ? strcspn(*list, ",") : 0;
+    snprintf(field, 64, "%.*s", (int)length, *list != NULL ? *list : "");
+    *list = *list != NULL && (*list)[length] == ',' ? *list + length + 1 : NULL;
+    return field;
+}
+
+static int read_arguments(char **works, int n, const struct options *options, lb_table *table) {
+    lb_error err;
+    const char *cores = options->first_cores, *weights = options->weights;
+    for (int i = 0; i < n; i++) {
+        char core[64], weight[64];
+        double row[] = {NAN, NAN, NAN};
+        if (!parse_number(works[i], 0, INFINITY, &row[0]))
+            return usage_error("work %s: seconds, 0 or more, or inf", works[i]);
+        if (*next_field(&cores, core) != '\0' && !parse_number(core, 0, UINT32_MAX, &row[1]))
+            return usage_error("--first-cores: %s is not the number of a core", core);
+        if (*next_field(&weights, weight) != '\0' && !parse_number(weight, 0, 1e300, &row[2]))
+            return usage_error("--weights: %s is not a weight", weight);
+        if (lb_table_add_row(table, NULL, row, &err) != LB_OK)
+            return fail("%s", err.message);
+    }
+    if (cores != NULL || weights != NULL)
+        return usage_error("%s: more than there are processes",
+                           cores != NULL ? "--first-cores" : "--weights");
+    return STATUS_OK;
+}
+
+static int read_table(const char *path, lb_table **ret_table) {
+    lb_error err;
+    char *text;
+    size_t length;
+    if (read_all(path, &text, &length) != STATUS_OK)
+        return STATUS_ERROR;
+    lb_status status = lb_table_parse(text, length, ret_table, &err);
+    free(text);
+    if (status != LB_OK)
+        return fail("%s: %s", path, err.message);
+    for (size_t column = 0; column < lb_table_columns(*ret_table); column++) {
+        const char *name = lb_table_name(*ret_table, column);
+        if (strcmp(name, "work_s") != 0 && strcmp(name, "first_core") != 0 &&
+            strcmp(name, "weight") != 0 && strcmp(name, "arrival_s") != 0)
+            return fail("%s: column %s is none of work_s, first_core, weight, arrival_s", path,
+                        name);
+    }
+    return STATUS_OK;
+}
+
+/* A missing column and an empty field are NAN: not set. */
+static int fill_workload(lb_workload *workload, const lb_table *table) {
+    lb_error err;
+    for (size_t i = 0; i < lb_table_rows(table); i++) {
+        double core = lb_table_get(table, i, "first_core");
+        double weight = lb_table_get(table, i, "weight");
+        double arrival = lb_table_get(table, i, "arrival_s");
+        if (!isnan(core) && !(core >= 0 && core <= UINT32_MAX && core == floor(core)))
+            return fail("process %zu: first core %g is not the number of a core", i, core);
+        if (lb_workload_add(workload, lb_table_get(table, i, "work_s"), NULL, &err) != LB_OK ||
+            (!isnan(arrival) && lb_workload_set_arrival(workload, i, arrival, &err) != LB_OK) ||
+            (!isnan(core) &&
+             lb_workload_set_first_core(workload, i, (uint32_t)core, &err) != LB_OK) ||
+            (!isnan(weight) && lb_workload_set_weight(workload, i, weight, &err) != LB_OK))
+            return fail("process %zu: %s", i, err.message);
+    }
+    return STATUS_OK;
+}
+
+/* ---- the answer ---- */
+
+/* When a process that takes `seconds` ends. */
+static double end(const lb_table *table, size_t process, double seconds) {
+    double arrival = lb_table_get(table, process, "arrival_s");
+    return isnan(arrival) ? seconds : arrival + seconds;
+}
+
+/* False: chance has a part in it. */
+static bool makespan_of_durations(const lb_table *table, const lb_duration *durations,
+                                  lb_duration *ret_makespan) {
+    *ret_makespan = (lb_duration){.completion = 1, .samples = 1, .exact = 1};
+    for (size_t i = 0; i < lb_table_rows(table); i++) {
+        const lb_duration *d = &durations[i];
+        if (d->completion == 0) {
+            *ret_makespan = (lb_duration){.mean = INFINITY,
+                                          .stddev = NAN,
+                                          .min = INFINITY,
+                                          .max = INFINITY,
+                                          .samples = 1,
+                                          .exact = 1};
+            return true;
+        }
+        if (!d->exact || d->max - d->min > 1e-9 * d->max)
+            return false;
+        ret_makespan->mean = fmax(ret_makespan->mean, end(table, i, d->mean));
+    }
+    ret_makespan->min = ret_makespan->max = ret_makespan->mean;
+    return true;
+}
+
+/* The makespan as a random variable: its mean is not the largest of the processes' means. */
+static lb_status sample_makespan(const lb_model *model, const lb_workload *workload,
+                                 const lb_table *table, uint64_t seed, uint64_t samples,
+                                 lb_duration *ret_makespan, lb_error *err) {
+    size_t n = lb_workload_size(workload);
+    lb_sampler *sampler = NULL;
+    double *seconds = calloc(n, sizeof *seconds);
+    if (seconds == NULL) {
+        snprintf(err->message, sizeof err->message, "no memory for %zu durations", n);
+        return LB_ERR_NOMEM;
+    }
+    lb_duration span = {.min = INFINITY, .completion = 1, .samples = samples};
+    double squares = 0;
+    lb_status status = lb_sampler_new(model, workload, &sampler, err);
+    for (uint64_t k = 0; k < samples && status == LB_OK; k++) {
+        status = lb_sampler_run(sampler, lb_realisation_seed(seed, k), seconds, err);
+        double last = 0;
+        for (size_t i = 0; i < n; i++)
+            last = fmax(last, end(table, i, seconds[i]));
+        double step = last - span.mean;
+        span.mean += step / (double)(k + 1);
+        squares += step * (last - span.mean);
+        span.min = fmin(span.min, last);
+        span.max = fmax(span.max, last);
+    }
+    lb_sampler_free(sampler);
+    free(seconds);
+    if (status != LB_OK)
+        return status;
+    span.stddev = sqrt(squares / (double)samples);
+    span.standard_error = samples > 1 ? span.stddev / sqrt((double)(samples - 1)) : INFINITY;
+    *ret_makespan = span;
+    return LB_OK;
+}
+
+static lb_status add_row(lb_table *result, const char *label, double work, const lb_duration *d,
+                         lb_error *err) {
+    double row[] = {work,   d->mean,           d->stddev,     d->min,
+                    d->max, d->standard_error, d->completion, d->exact};
+    return lb_table_add_row(result, label, row, err);
+}
+
+static lb_status make_result(const lb_model *model, const lb_table *table,
+                             const lb_duration *durations, const lb_duration *makespan,
+                             uint64_t seed, lb_table **ret_result, lb_error *err) {
+    static const char *const columns[] = {"work_s", "mean_s",           "stddev_s",   "min_s",
+                                          "max_s",  "standard_error_s", "completion", "exact"};
+    char text[32];
+    lb_table *result;
+    lb_status status = lb_table_new(columns, sizeof columns / sizeof *columns, &result, err);
+    if (status != LB_OK)
+        return status;
+    snprintf(text, sizeof text, "%u", lb_model_cores(model));
+    status = lb_table_set_meta(result, "cores", text, err);
+    if (status == LB_OK)
+        status = lb_table_set_meta(result, "policy", policy_name(lb_model_policy(model)), err);
+    if (status == LB_OK && !makespan->exact) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+        status = lb_table_set_meta(result, "seed", text, err);
+    }
+    for (size_t i = 0; i < lb_table_rows(table) && status == LB_OK; i++) {
+        snprintf(text, sizeof text, "%zu", i);
+        status = add_row(result, text, lb_table_get(table, i, "work_s"), &durations[i], err);
+    }
+    if (status == LB_OK)
+        status = add_row(result, "makespan", NAN, makespan, err);
+    if (status == LB_OK)
+        *ret_result = result;
+    else
+        lb_table_free(result);
+    return status;
+}
+
+static int predict(const lb_model *model, const lb_table *table, const struct options *options) {
+    size_t n = lb_table_rows(table);
+    lb_error err;
+    lb_workload *workload = NULL;
+    lb_table *result = NULL;
+    char *text = NULL;
+    lb_duration makespan, *durations = calloc(n + 1, sizeof *durations);
+    int status = STATUS_ERROR;
+    if (durations == NULL) {
+        fail("no memory for %zu durations", n);
+        goto done;
+    }
+    if (lb_workload_new(&workload, &err) != LB_OK) {
+        fail("%s", err.message);
+        goto done;
+    }
+    if (fill_workload(workload, table) != STATUS_OK)
+        goto done;
+    uint64_t samples = options->estimate.samples;
+    if (lb_model_durations(model, workload, &options->estimate, durations, &err) != LB_OK ||
+        (!makespan_of_durations(table, durations, &makespan) &&
+         sample_makespan(model, workload, table, options->estimate.seed,
+                         samples != 0         ? samples
+                         : durations[0].exact ? MAKESPAN_SAMPLES
+                                              : durations[0].samples,
+                         &makespan, &err) != LB_OK) ||
+        make_result(model, table, durations, &makespan, options->estimate.seed, &result, &err) !=
+            LB_OK ||
+        lb_table_format(result, options->format, &text, &err) != LB_OK) {
+        fail("%s", err.message);
+        goto done;
+    }
+    printf("%s", text);
+    status = STATUS_OK;
+done:
+    lb_free(text);
+    lb_table_free(result);
+    lb_workload_free(workload);
+    free(durations);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+/* Returns -1, or the status to exit with. */
+static int parse(int argc, char **argv, struct options *ret_options) {
+    enum {
+        PRESET = 256,
+        FIRST_CORES,
+        WEIGHTS,
+        DELAY,
+        ROTATION,
+        EXACT,
+        SAMPLES,
+        SEED,
+        JSON,
+        CSV
+    };
+    static const struct option long_options[] = {
+        {"cores", required_argument, NULL, 'c'},
+        {"policy", required_argument, NULL, 'p'},
+        {"preset", required_argument, NULL, PRESET},
+        {"first-cores", required_argument, NULL, FIRST_CORES},
+        {"weights", required_argument, NULL, WEIGHTS},
+        {"file", required_argument, NULL, 'f'},
+        {"balance-delay", required_argument, NULL, DELAY},
+        {"rotation-time", required_argument, NULL, ROTATION},
+        {"exact", no_argument, NULL, EXACT},
+        {"samples", required_argument, NULL, SAMPLES},
+        {"seed", required_argument, NULL, SEED},
+        {"json", no_argument, NULL, JSON},
+        {"csv", no_argument, NULL, CSV},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
+    };
+    uint64_t number;
+    *ret_options = (struct options){.format = LB_FORMAT_TEXT};
+    lb_model_options *model = &ret_options->model;
+    lb_model_options_init(model, sizeof *model);
+    model->cores = 0;
+    lb_estimate_options *estimate = &ret_options->estimate;
+    lb_estimate_options_init(estimate, sizeof *estimate);
+    estimate->progress = show_progress;
+    estimate->progress_user = "drawing";
+    for (int option; (option = getopt_long(argc, argv, "c:p:f:hV", long_options, NULL)) != -1;) {
+        switch (option) {
+        case 'c':
+            if (!parse_integer(optarg, 1, UINT32_MAX, &number))
+                return usage_error("--cores %s: a whole number, 1 or more", optarg);
+            model->cores = (uint32_t)number;
+            break;
+        case 'p':
+            model->policy = LB_POLICY_NONE;
+            while (model->policy <= LB_POLICY_IMMEDIATE &&
+                   strcmp(optarg, policy_name((lb_policy)model->policy)) != 0)
+                model->policy++;
+            if (model->policy > LB_POLICY_IMMEDIATE)
+                return usage_error("--policy %s: none, lazy, active or immediate", optarg);
+            break;
+        case PRESET:
+            ret_options->preset = optarg;
+            break;
+        case FIRST_CORES:
+            ret_options->first_cores = optarg;
+            break;
+        case WEIGHTS:
+            ret_options->weights = optarg;
+            break;
+        case 'f':
+            ret_options->file = optarg;
+            break;
+        case DELAY:
+            if (!parse_number(optarg, 0, 1e300, &model->balance_delay))
+                return usage_error("--balance-delay %s: seconds, 0 or more", optarg);
+            break;
+        case ROTATION:
+            if (!parse_number(optarg, 0, 1e300, &model->rotation_time))
+                return usage_error("--rotation-time %s: seconds, 0 or more", optarg);
+            break;
+        case EXACT:
+            estimate->method = LB_METHOD_EXACT;
+            break;
+        case SAMPLES:
+            if (!parse_integer(optarg, 1, UINT64_MAX, &estimate->samples))
+                return usage_error("--samples %s: a whole number, 1 or more", optarg);
+            estimate->method = LB_METHOD_SAMPLE;
+            break;
+        case SEED:
+            if (!parse_integer(optarg, 0, UINT64_MAX, &estimate->seed))
+                return usage_error("--seed %s: a whole number, 0 or more", optarg);
+            break;
+        case JSON:
+            ret_options->format = LB_FORMAT_JSON;
+            break;
+        case CSV:
+            ret_options->format = LB_FORMAT_CSV;
+            break;
+        case 'h':
+            printf("%s", usage);
+            return finish(STATUS_OK);
+        case 'V':
+            printf("predict (lbsched) %s\n", lb_version());
+            return finish(STATUS_OK);
+        default:
+            return usage_error("wrong option");
+        }
+    }
+    if (model->cores == 0)
+        return usage_error("--cores is needed");
+    if ((ret_options->file != NULL) == (optind < argc))
+        return usage_error("either works or a --file are needed");
+    return -1;
+}
+
+int main(int argc, char **argv) {
+    static const char *const columns[] = {"work_s", "first_core", "weight"};
+    struct options options;
+    int status = parse(argc, argv, &options);
+    if (status >= 0)
+        return status;
+
+    lb_error err;
+    lb_model *model;
+    lb_table *table = NULL;
+    if ((options.preset != NULL ? lb_model_preset(options.preset, options.model.cores, &model, &err)
+                                : lb_model_new(&options.model, &model, &err)) != LB_OK)
+        return fail("%s", err.message);
+    if (options.file != NULL)
+        status = read_table(options.file, &table);
+    else if (lb_table_new(columns, 3, &table, &err) != LB_OK)
+        status = fail("%s", err.message);
+    else
+        status = read_arguments(argv + optind, argc - optind, &options, table);
+    if (status == STATUS_OK)
+        status = predict(model, table, &options);
+    lb_table_free(table);
+    lb_model_free(model);
+    return finish(status);
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""detect on this machine: a verdict that is not wrong, predictions, files, bad input."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from examples import curves, near, read_json, rows, run, skip
+
+detect, classify = sys.argv[1:]
+
+assert "detect (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(detect, "--version")
+assert run(detect, "--help").startswith("usage: detect")
+for words, said in [
+    (["x"], "x"),
+    (["--plot", "x"], ".svg"),
+    (["--budget", "0.5"], "--budget 0.5"),
+    (["--budget", "nan"], "--budget nan"),
+    (["--seed", "-1"], "--seed -1"),
+    (["--nonsense"], "nonsense"),
+]:
+    run(detect, *words, status=2, said=said)
+
+if os.environ["LBSCHED_EXPERIMENT"] == "0":
+    run(detect, status=1, said="detect: ")
+    skip("this build has no experiments; detect says so and exits with 1")
+
+cores = sorted(os.sched_getaffinity(0))
+# Something must go wrong on one core: there is nothing to balance.
+run(detect, status=1, said="core", preexec_fn=lambda: os.sched_setaffinity(0, cores[:1]))
+# No core at all: hwloc is told of CPU 0 alone, and this process may only use another.
+if cores[-1] != 0:
+    run(detect, status=1, said="no core",
+        env=os.environ | {"HWLOC_SYNTHETIC": "pu:1", "HWLOC_THISSYSTEM": "1"},
+        preexec_fn=lambda: os.sched_setaffinity(0, cores[-1:]))
+if len(cores) < 2:
+    skip("this process may use one core only; detect says so and exits with 1")
+
+with tempfile.TemporaryDirectory() as folder:
+    trace = os.path.join(folder, "trace.csv")
+    plot = os.path.join(folder, "plot.svg")
+    words = ["--json", "--seed", "7", "--trace", trace]
+    if shutil.which("gnuplot") is not None:
+        words += ["--plot", plot]
+    # Other load may keep the trace from deciding, and may make a run worth nothing.
+    for attempt in range(1, 6):
+        done = subprocess.run([detect, *words], capture_output=True, text=True, timeout=100)
+        assert done.returncode in (0, 3), done
+        assert done.stderr == "", done
+        result = read_json(done.stdout)
+        foreign = result["foreign_cpu_percent"]
+        if done.returncode == 0 or foreign <= 2:
+            break
+        print(f"attempt {attempt}: {foreign} % foreign CPU time, no verdict")
+    verdict = result["verdict"]
+    near(sum(verdict["probabilities"].values()), 1)
+    assert verdict["reasons"]
+    assert result["cores"] == len(cores) and 1 <= result["physical_cores"] <= len(cores)
+
+    # The saved trace gives the same verdict.
+    again = read_json(run(classify, "--json", trace, status=done.returncode))
+    assert again["verdict"] == verdict and again["profile"] == result["profile"]
+    if shutil.which("gnuplot") is not None:
+        with open(plot, encoding="utf-8") as file:
+            assert curves(file.read()) == [f"task {task}" for task in range(3 * len(cores))]
+
+    if done.returncode == 3:
+        assert verdict["policy"] == "unknown" and result["batch"] is None
+        skip(f"no verdict in {attempt} attempts, {foreign} % foreign CPU time: "
+             + verdict["reasons"][0])
+    assert verdict["probabilities"][verdict["policy"]] >= 0.95
+    batch = result["batch"]
+    tasks = rows(batch["tasks"])
+    assert [task["task"] for task in tasks] == list(range(3 * len(cores)))
+    errors = []
+    for task in tasks:
+        assert 0.2 <= task["work_s"] <= 2
+        # Nothing ends before its work is done, predicted or measured.
+        assert task["predicted_s"] >= task["work_s"] * 0.999
+        assert task["measured_s"] >= task["work_s"] * 0.9
+        error = 100 * (task["predicted_s"] - task["measured_s"]) / task["measured_s"]
+        near(task["error_percent"], error, 1e-4)
+        errors.append(abs(error))
+    near(batch["mean_error_percent"], sum(errors) / len(errors), 1e-4)
+    print(f"{verdict['policy']} after {attempt} attempts, {foreign} % foreign CPU time; batch: "
+          f"mean error {batch['mean_error_percent']} %, {batch['foreign_cpu_percent']} % foreign")
+
+    # A disk that is full, and a place that is not there: the verdict is printed, the status is 1.
+    told = run(detect, "--budget", 15, "--trace", "/dev/full", status=1, said="/dev/full")
+    assert "running" in told
