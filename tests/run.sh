@@ -30,6 +30,7 @@ mkdir -p "$out" || exit 1
 # shellcheck source=tests/packages.sh
 . tests/packages.sh
 need_to_build
+need g++ c++ --version
 need libhwloc-dev pkg-config --exists 'hwloc >= 2.0'
 need libudev-dev pkg-config --exists libudev
 need check pkg-config --exists 'check >= 0.15'
@@ -121,9 +122,9 @@ formatted() {
     clang-format --dry-run -Werror $(files '\.([ch]|cc)$')
 }
 
-# All files but the licence text itself, and those that are empty.
+# All files but the licence text itself, those that are empty, and what the fuzzer found.
 licensed() {
-    bad=$(files | grep -vxE '(\./)?LICENSE' | while read -r file; do
+    bad=$(files | grep -vE '^(\./)?(LICENSE$|tests/fuzz/corpus/)' | while read -r file; do
         [ ! -s "$file" ] || head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$file"
     done)
     [ -z "$bad" ] || {
