@@ -67,7 +67,7 @@ static int numbers(const char **at, double null, double *ret, int max) {
 /* ---- a line ---- */
 
 static const char *const policies[] = {"none", "lazy", "active", "immediate", NULL};
-static const char *const kinds[] = {"stop", "sleep", "wake", NULL};
+static const char *const kinds[] = {"stop", "sleep", "wake", "weight", "work", NULL};
 static const char *const list_choices[] = {"random", "longest", NULL};
 static const char *const process_choices[] = {"random", "first", "last", NULL};
 static const char *const keys[] = {
@@ -100,7 +100,9 @@ static bool events(const char **at, struct oracle_problem *p) {
         int kind;
         if (p->events == ORACLE_EVENTS || !skip(at, "[") || !number(at, NAN, &event->time) ||
             !skip(at, ",") || (kind = word(at, kinds)) < 0 || !skip(at, ",") ||
-            !number(at, NAN, &process) || !skip(at, "]"))
+            !number(at, NAN, &process) ||
+            (kind >= ORACLE_WEIGH && (!skip(at, ",") || !number(at, NAN, &event->value))) ||
+            !skip(at, "]"))
             return false;
         event->kind = (enum oracle_kind)kind;
         event->process = (int)process;
@@ -232,9 +234,14 @@ void case_print(FILE *file, const struct oracle_problem *p) {
     print_numbers(file, "weights", p->weight, p->n);
     print_numbers(file, "arrivals", p->arrival, p->n);
     fprintf(file, "\"events\": [");
-    for (int e = 0; e < p->events; e++)
-        fprintf(file, "%s[%.17g, \"%s\", %d]", e > 0 ? ", " : "", p->event[e].time,
-                kinds[p->event[e].kind], p->event[e].process);
+    for (int e = 0; e < p->events; e++) {
+        const struct oracle_event *event = &p->event[e];
+        fprintf(file, "%s[%.17g, \"%s\", %d", e > 0 ? ", " : "", event->time, kinds[event->kind],
+                event->process);
+        if (event->kind >= ORACLE_WEIGH)
+            fprintf(file, isinf(event->value) ? ", Infinity" : ", %.17g", event->value);
+        fprintf(file, "]");
+    }
     fprintf(file, "], ");
     print_numbers(file, "speeds", p->speeds, p->cores);
     fprintf(file, "\"delay\": %.17g, \"list_choice\": \"%s\", \"process_choice\": \"%s\"}\n",

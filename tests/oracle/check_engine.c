@@ -11,6 +11,7 @@
 #include "corners.h"
 #include "dice.h"
 #include "engine.h"
+#include "outcomes.h"
 #include "problems.h"
 
 enum {
@@ -163,47 +164,6 @@ static void hand_made_corners(void) {
 
 /* ---- drawn ---- */
 
-/* The realisations of a problem, those of equal outcome taken together. */
-struct outcomes {
-    int n;
-    const double *arrival;
-    size_t count;
-    struct outcome {
-        long double probability;
-        long double duration[ORACLE_PROCESSES];
-        long seen;
-    } outcome[2000];
-    bool full;
-};
-
-static bool same_time(double arrival, long double a, long double b) {
-    return a == b || fabsl(a - b) <= 1e-9L * (arrival + fminl(a, b));
-}
-
-static struct outcome *find_outcome(struct outcomes *all, const long double *durations) {
-    for (size_t k = 0; k < all->count; k++) {
-        int i = 0;
-        while (i < all->n && same_time(all->arrival[i], all->outcome[k].duration[i], durations[i]))
-            i++;
-        if (i == all->n)
-            return &all->outcome[k];
-    }
-    return NULL;
-}
-
-static void collect(void *user, long double probability, const long double *durations) {
-    struct outcomes *all = user;
-    struct outcome *outcome = find_outcome(all, durations);
-    if (outcome == NULL) {
-        all->full = all->count == sizeof all->outcome / sizeof *all->outcome;
-        if (all->full)
-            return;
-        outcome = &all->outcome[all->count++];
-        memcpy(outcome->duration, durations, (size_t)all->n * sizeof *durations);
-    }
-    outcome->probability += probability;
-}
-
 /* The sums of the realisations drawn, for one process. */
 struct drawn {
     long completed;
@@ -226,12 +186,6 @@ static bool within(double estimate, long double mean, long double stddev, double
     return fabsl(estimate - mean) <= 5 * stddev / sqrtl(samples) + 1e-9L * scale;
 }
 
-/* The same of a share of the draws; what happens in five draws more or less is no news. */
-static bool share_within(long seen, long double probability, double samples) {
-    long double gap = fabsl((double)seen - samples * probability);
-    return gap <= 5 * sqrtl(samples * probability * fmaxl(0, 1 - probability)) + 5;
-}
-
 /* Draws `samples` realisations: each must be one of the outcomes, each outcome, and each mean, as
  * frequent as it should be. A chance deviation does not survive eight times as many. */
 static bool frequencies(const struct oracle_problem *p, const struct oracle_result *expected,
@@ -250,7 +204,7 @@ static bool frequencies(const struct oracle_problem *p, const struct oracle_resu
             durations[i] = seconds[i];
             add_drawn(&drawn[i], seconds[i]);
         }
-        struct outcome *outcome = find_outcome(all, durations);
+        struct outcome *outcome = outcomes_find(all, durations);
         if (outcome == NULL) {
             printf("realisation %ld of seed %llu cannot be:", k, (unsigned long long)seed);
             for (int i = 0; i < p->n; i++)
@@ -263,11 +217,11 @@ static bool frequencies(const struct oracle_problem *p, const struct oracle_resu
     bool good = true;
     for (size_t k = 0; k < all->count; k++)
         good = good &&
-               share_within(all->outcome[k].seen, all->outcome[k].probability, (double)samples);
+               outcomes_share(all->outcome[k].seen, all->outcome[k].probability, (double)samples);
     for (int i = 0; i < p->n; i++) {
         const struct oracle_duration *d = &expected->duration[i];
         long completed = drawn[i].completed;
-        good = good && share_within(completed, d->completion, (double)samples) &&
+        good = good && outcomes_share(completed, d->completion, (double)samples) &&
                (completed == 0 || within(drawn[i].mean, d->mean, d->stddev, (double)completed,
                                          p->arrival[i] + drawn[i].mean));
     }
@@ -385,12 +339,9 @@ static void sampled_problems(long problems, uint64_t seed) {
         struct oracle_problem p;
         struct oracle_result expected;
         problem_draw(&dice, &p);
-        all.n = p.n;
-        all.arrival = p.arrival;
-        all.count = 0;
-        memset(all.outcome, 0, sizeof all.outcome);
-        all.full = false;
-        if (!oracle_solve(&p, 5000, collect, &all, &expected) || all.full || expected.ambiguous)
+        outcomes_reset(&all, &p);
+        if (!oracle_solve(&p, 5000, outcomes_collect, &all, &expected) || all.full ||
+            expected.ambiguous)
             continue;
         /* Those without random choices are of interest too, but need not be half of all. */
         if (expected.realisations == 1 && k % 10 != 0)
@@ -424,7 +375,7 @@ static void without_effect(long problems, uint64_t seed) {
                 sleeps = sleeps || (p.event[e].process == i && p.event[e].kind != ORACLE_WAKE);
             if (!sleeps && q.events < ORACLE_EVENTS)
                 q.event[q.events++] =
-                    (struct oracle_event){p.arrival[i] + 3 * dice_unit(&dice), ORACLE_WAKE, i};
+                    (struct oracle_event){p.arrival[i] + 3 * dice_unit(&dice), ORACLE_WAKE, i, 0};
         }
         struct oracle_result result;
         if (!oracle_solve(&p, LEAVES, NULL, NULL, &result) || result.ambiguous)
@@ -438,7 +389,7 @@ static void without_effect(long problems, uint64_t seed) {
             engine_must(lb_model_sample(models[0], workloads[0], draw, a, &err), &err, "plain");
             engine_must(lb_model_sample(models[1], workloads[1], draw, b, &err), &err, "more");
             for (int i = 0; i < p.n; i++)
-                good = good && same_time(p.arrival[i], a[i], b[i]);
+                good = good && outcomes_same_time(p.arrival[i], a[i], b[i]);
         }
         if (!check(good, "what must be without effect has one; the first is right:")) {
             case_print(stdout, &p);

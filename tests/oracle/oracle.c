@@ -20,6 +20,7 @@ struct state {
     long double now;
     long double check; /* when the pending balance check is due; INFINITY: none is pending */
     enum status status[ORACLE_PROCESSES];
+    double weight[ORACLE_PROCESSES];
     long double left[ORACLE_PROCESSES];     /* work not done yet */
     long double duration[ORACLE_PROCESSES]; /* INFINITY until it completes */
     int home[ORACLE_PROCESSES];             /* the list it is in, or left; -1: never placed */
@@ -137,18 +138,18 @@ static void sharing_rates(const struct oracle_problem *p, const struct state *s,
         for (int i = 0; i < p->n; i++) {
             if (s->status[i] != RUNNING || capped[i])
                 continue;
-            weights += p->weight[i];
-            if (heaviest < 0 || p->weight[i] > p->weight[heaviest])
+            weights += s->weight[i];
+            if (heaviest < 0 || s->weight[i] > s->weight[heaviest])
                 heaviest = i;
         }
-        if (rest * (p->weight[heaviest] / weights) > cap) {
+        if (rest * (s->weight[heaviest] / weights) > cap) {
             capped[heaviest] = true;
             left--;
             continue;
         }
         for (int i = 0; i < p->n; i++)
             if (s->status[i] == RUNNING)
-                rate[i] = capped[i] ? cap : rest * (p->weight[i] / weights);
+                rate[i] = capped[i] ? cap : rest * (s->weight[i] / weights);
         return;
     }
 }
@@ -161,10 +162,10 @@ static void rates(const struct oracle_problem *p, const struct state *s, long do
     for (int j = 0; j < p->cores; j++) {
         long double weights = 0;
         for (int k = 0; k < s->length[j]; k++)
-            weights += p->weight[s->list[j][k]];
+            weights += s->weight[s->list[j][k]];
         for (int k = 0; k < s->length[j]; k++) {
             int i = s->list[j][k];
-            rate[i] = p->speeds[j] * (p->weight[i] / weights);
+            rate[i] = p->speeds[j] * (s->weight[i] / weights);
         }
     }
 }
@@ -289,6 +290,16 @@ static bool advance(struct run *run, struct state *s) {
         case ORACLE_WAKE:
             after[i] = RUNNING;
             break;
+        case ORACLE_WEIGH:
+            s->weight[i] = p->event[e].value;
+            break;
+        case ORACLE_WORK:
+            s->left[i] = p->event[e].value;
+            if (s->left[i] == 0) {
+                after[i] = OVER;
+                s->duration[i] = t - p->arrival[i];
+            }
+            break;
         }
     }
     s->now = t;
@@ -374,6 +385,7 @@ static void start(const struct oracle_problem *p, struct state *s) {
     s->check = INFINITY;
     for (int i = 0; i < p->n; i++) {
         s->status[i] = AWAY;
+        s->weight[i] = p->weight[i];
         s->left[i] = p->work[i];
         s->duration[i] = INFINITY;
         s->home[i] = -1;

@@ -21,13 +21,16 @@ enum oracle_policy {
 enum oracle_kind {
     ORACLE_STOP,
     ORACLE_SLEEP,
-    ORACLE_WAKE
+    ORACLE_WAKE,
+    ORACLE_WEIGH, /* another weight, and other work: online only */
+    ORACLE_WORK
 };
 
 struct oracle_event {
     double time;
     enum oracle_kind kind;
     int process;
+    double value; /* the weight, or the work */
 };
 
 struct oracle_problem {
