@@ -17,10 +17,11 @@ trap 'rm -rf "$copy"' EXIT
 cd "$copy" || exit 1
 
 build() {
-    ninja -C build tests/oracle/check_engine >build.log 2>&1
+    ninja -C build tests/oracle/check_engine tests/oracle/check_online >build.log 2>&1
 }
 compare() {
-    timeout 300 build/tests/oracle/check_engine 4000 >compare.log 2>&1
+    timeout 300 build/tests/oracle/check_engine 4000 >compare.log 2>&1 &&
+        timeout 300 build/tests/oracle/check_online 1000 >compare.log 2>&1
 }
 
 meson setup build -Dexamples=false -Dexperiment=disabled >build.log 2>&1 && build || {
@@ -74,6 +75,10 @@ mutation by-time-in-the-window $model/plan.c 's/if (count > 0 \&\& actions\[0\]/
 mutation ignored-for-good $model/plan.c 's/action->order == 0 || action->crowded/action->order == 0/'
 mutation cap-of-all-cores $model/sharing.c 's/: speed \/ (double)m;/: speed \/ engine->model->options.cores;/'
 mutation one-too-few $model/engine.c 's/lbi_random_below(&engine->random, ways)/lbi_random_below(\&engine->random, ways - 1)/'
+mutation commit-unsorted $model/engine.c 's/if (!engine->in_order)/if (false)/'
+mutation same-weight $model/sim.c 's/if (!completed && weight != sim->weights\[slot\])/if (false)/'
+mutation clone-forgets $model/sim.c 's/clone->tags, sim->tags, n /clone->tags, sim->tags, n \/ 2 /'
+mutation sleeper-keeps-work $model/sim.c 's/sim->engine.remaining\[slot\] = remaining;/(void)0;/'
 
 echo "$caught caught, $failed failed"
 [ "$failed" = 0 ] && [ "$caught" -gt 0 ]

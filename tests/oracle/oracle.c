@@ -211,7 +211,7 @@ static void rotate(const struct run *run, struct state *s, int from) {
 }
 
 /* The earliest pending event; INFINITY: nothing will happen any more. */
-static long double earliest(const struct run *run, const struct state *s, const long double *rate,
+static long double earliest(struct run *run, const struct state *s, const long double *rate,
                             struct pending *pending) {
     const struct oracle_problem *p = run->problem;
     draw_rotation(run, s, pending);
@@ -219,8 +219,13 @@ static long double earliest(const struct run *run, const struct state *s, const 
     bool anyone = false; /* whose completion, or event, is still to come */
     for (int i = 0; i < p->n; i++) {
         pending->completion[i] = INFINITY;
-        if (s->status[i] == RUNNING)
+        if (s->status[i] == RUNNING) {
             pending->completion[i] = s->now + s->left[i] / rate[i];
+            /* The last digit of a double's work, at this rate, is how much of the time? */
+            if (isfinite(p->work[i]) &&
+                1e-15L * p->work[i] / rate[i] > 1e-10L * pending->completion[i])
+                run->ambiguous = true;
+        }
         if (s->status[i] == AWAY)
             t = fminl(t, p->arrival[i]);
         t = fminl(t, pending->completion[i]);

@@ -67,8 +67,9 @@ struct oracle_result {
     struct oracle_duration duration[ORACLE_PROCESSES];
     long double probability; /* of all realisations: 1, to rounding */
     size_t realisations;
-    /* Two events were neither well inside nor well outside the window of one instant: rounding may
-     * decide, and no two implementations need agree. */
+    /* Rounding of doubles decides, and no two implementations need agree: two events were neither
+     * well inside nor well outside the window of one instant, or next to nothing was left of a work
+     * that a far heavier one then held up. */
     bool ambiguous;
 };
 

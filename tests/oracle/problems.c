@@ -41,6 +41,13 @@ static void scale(struct oracle_problem *p, double by) {
     p->delay *= by;
 }
 
+/* Now and then a time is that at which another process arrives. */
+static double at_arrival(uint64_t *dice, const struct oracle_problem *p, double time,
+                         double least) {
+    double arrival = p->arrival[dice_below(dice, p->n)];
+    return dice_one_in(dice, 4) && arrival >= least ? arrival : time;
+}
+
 /* Now and then moves a time by less than an instant's window, or a little more. */
 static double nudged(uint64_t *dice, double time) {
     if (!dice_one_in(dice, 8))
@@ -55,6 +62,7 @@ static void draw_events(uint64_t *dice, bool coarse, struct oracle_problem *p) {
         struct oracle_event e = {.process = dice_below(dice, p->n)};
         double arrival = p->arrival[e.process];
         e.time = arrival + (dice_one_in(dice, 6) ? 0 : nudged(dice, draw_time(dice, coarse, 12)));
+        e.time = at_arrival(dice, p, e.time, arrival);
         e.kind = dice_one_in(dice, 3)   ? ORACLE_STOP
                  : dice_one_in(dice, 3) ? ORACLE_WAKE
                                         : ORACLE_SLEEP;
@@ -62,6 +70,7 @@ static void draw_events(uint64_t *dice, bool coarse, struct oracle_problem *p) {
         if (e.kind == ORACLE_SLEEP && !dice_one_in(dice, 5)) {
             e.kind = ORACLE_WAKE;
             e.time += dice_one_in(dice, 6) ? 0 : nudged(dice, draw_time(dice, coarse, 4));
+            e.time = at_arrival(dice, p, e.time, arrival);
             p->event[p->events++] = e;
         }
     }
