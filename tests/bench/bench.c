@@ -2,7 +2,7 @@
 /* What the model costs, against the plainest thing that does as much. tests/bench/run.sh builds and
  * runs it as it should be.
  *
- *     bench [PAIRS]    pairs of runs for each row, 10 or more (default 15)
+ *     bench [PAIRS [sorting|loop|heap]]    pairs of runs for each row (default 15); one part
  */
 #include "bench.h"
 
@@ -176,8 +176,6 @@ static void against_plain_loop(int pairs) {
 
 /* ---- online, against a binary heap ---- */
 
-#ifdef HAVE_SIM
-
 enum {
     ALIVE = 100000,
     STEPS = 200000
@@ -288,21 +286,20 @@ static void against_heap(int pairs) {
     free(o);
 }
 
-#endif
-
 int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(int pairs);
+    } parts[] = {
+        {"sorting", against_sorting}, {"loop", against_plain_loop}, {"heap", against_heap}};
     int pairs = argc > 1 ? atoi(argv[1]) : 15;
     if (pairs < 1 || pairs > BENCH_PAIRS_MAX) {
-        fprintf(stderr, "usage: bench [PAIRS]\n");
+        fprintf(stderr, "usage: bench [PAIRS [sorting|loop|heap]]\n");
         return 2;
     }
     bench_head();
-    against_sorting(pairs);
-    against_plain_loop(pairs);
-#ifdef HAVE_SIM
-    against_heap(pairs);
-#else
-    printf("skipped: lb_sim_* against a heap: not built yet\n");
-#endif
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        if (argc < 3 || strcmp(argv[2], parts[k].name) == 0)
+            parts[k].run(pairs);
     return 0;
 }
