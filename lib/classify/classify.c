@@ -9,14 +9,18 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "classify/explain.h"
+#include "classify/support.h"
 #include "trace/tasks.h"
 
 /* Real traces stray from every model in ways that windows share, so that evidence counts less than
  * if all windows were independent. */
 #define TEMPER 0.5
+#define SCALE_SPREAD 0.05      /* by how much a known scale may be off: standard deviation .. */
+#define SCALE_PRIOR_LEAST -8.0 /* .. and log of how probable it is to be off by any amount */
 #define PRIOR_NONE_OF_THESE 0.04
 #define MISFIT                                                                                     \
     0.1 /* a policy that leaves so much of the time unexplained is as likely none of these */
+#define LEAD 0.2
 #define NEVER_LESS 1e-5 /* no trace is proof: what every policy keeps */
 
 static const lb_classify_options defaults = {sizeof defaults, 0.95};
@@ -88,42 +92,73 @@ static size_t count_observations(const lbi_progress *p) {
     return count;
 }
 
-/* The scale is the one with which the best policy explains the trace best. Densities are those of
- * scaled progress, so each observation's has to be scaled back. */
+/* A known unit of work says what the scale is, but not to the last percent: throttled or shared
+ * cores are slower, boosted ones faster. */
+static double log_scale_prior(const lbi_progress *p, double scale) {
+    double off = log(scale / p->known_scale) / SCALE_SPREAD;
+    return isnan(p->known_scale) ? 0 : fmax(-off * off / 2, SCALE_PRIOR_LEAST);
+}
+
+/* Each policy with the scale that suits it best. Densities are those of scaled progress, so each
+ * observation's has to be scaled back. */
 static lb_status fit_all(lbi_fit *fit, lb_error *err) {
-    lbi_fit best = {0};
-    double best_evidence = -INFINITY, scale = 1;
-    double observations = (double)count_observations(&fit->progress);
-    double *workspace = lbi_array_new(lbi_sharing_workspace(&fit->progress), sizeof *workspace);
+    lbi_fit best = {.progress = fit->progress, .foreign_percent = fit->foreign_percent};
+    lbi_progress *p = &best.progress;
+    double scale = 1;
+    best.observations = count_observations(p);
+    double *workspace = lbi_array_new(lbi_sharing_workspace(p), sizeof *workspace);
     lb_status status = workspace != NULL ? LB_OK : lbi_error_nomem(err, "rates");
-    for (size_t i = 0; i < fit->progress.scales && status == LB_OK; i++) {
-        lbi_progress_scale(&fit->progress, fit->progress.scale[i] / scale);
-        scale = fit->progress.scale[i];
-        status = fit_policies(fit, workspace, err);
-        if (status != LB_OK)
-            break;
-        double evidence = -INFINITY;
-        for (int j = LB_POLICY_NONE; j < LBI_POLICIES; j++)
-            evidence = fmax(evidence, fit->log_likelihood[j] + observations * log(scale));
-        if (evidence > best_evidence) {
-            free_lists(best.lists);
-            best_evidence = evidence;
-            best = *fit;
-            best.scale = scale;
-        } else {
-            free_lists(fit->lists);
+    for (int j = 0; j < LBI_POLICIES; j++)
+        best.log_likelihood[j] = -INFINITY;
+    for (size_t i = 0; i < p->scales && status == LB_OK; i++) {
+        lbi_progress_scale(p, p->scale[i] / scale);
+        scale = p->scale[i];
+        lbi_fit one = {.progress = *p};
+        status = fit_policies(&one, workspace, err);
+        double rescale = (double)best.observations * log(scale) + log_scale_prior(p, scale);
+        for (int j = 0; j < LBI_POLICIES && status == LB_OK; j++) {
+            if (one.log_likelihood[j] + rescale <= best.log_likelihood[j])
+                continue;
+            lbi_lists worse = best.lists[j];
+            best.log_likelihood[j] = one.log_likelihood[j] + rescale;
+            best.scale[j] = scale;
+            best.lists[j] = one.lists[j];
+            one.lists[j] = worse;
+            if (j == LB_POLICY_IMMEDIATE)
+                best.sharing = one.sharing;
         }
-        memset(fit->lists, 0, sizeof fit->lists);
+        free_lists(one.lists);
     }
     free(workspace);
-    if (status != LB_OK) {
-        free_lists(best.lists);
-        return status;
-    }
-    lbi_progress_scale(&fit->progress, best.scale / scale);
-    best.progress = fit->progress;
+    lbi_progress_scale(p, 1 / scale);
     *fit = best;
-    return LB_OK;
+    return status;
+}
+
+/* What speaks for one policy of lists against another must be moments in which they differ. */
+static lb_status weigh_moments(lbi_fit *fit, double logs[LBI_POLICIES], lb_error *err) {
+    lbi_progress *p = &fit->progress;
+    int best = LB_POLICY_NONE;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        best = logs[i] > logs[best] ? i : best;
+    uint16_t *sizes = lbi_array_new(p->tasks, sizeof *sizes);
+    uint32_t *tasks = lbi_array_new(p->tasks, sizeof *tasks);
+    lb_status status = LB_OK;
+    if (sizes == NULL || tasks == NULL)
+        status = lbi_error_nomem(err, "moments");
+    if (status == LB_OK) {
+        lbi_progress_scale(p, fit->scale[best]);
+        for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
+            double support =
+                lbi_support(p, &fit->lists[best], (lb_policy)best, (lb_policy)i, sizes, tasks);
+            if (i != best)
+                logs[i] = fmax(logs[i], logs[best] - fmax(TEMPER * support, 0));
+        }
+        lbi_progress_scale(p, 1 / fit->scale[best]);
+    }
+    free(sizes);
+    free(tasks);
+    return status;
 }
 
 /* The best of four may still be wrong. How much to believe a policy that leaves so much of the time
@@ -132,19 +167,29 @@ static double trust(double misfit) {
     return 1 / (1 + pow(misfit / MISFIT, 6));
 }
 
-static void set_probabilities(lb_verdict *v, const lbi_fit *fit) {
-    double logs[LBI_POLICIES], top = -INFINITY, sum = 0;
-    for (int i = 0; i < LBI_POLICIES; i++) {
-        double prior = i == LB_POLICY_UNKNOWN ? PRIOR_NONE_OF_THESE
-                                              : (1 - PRIOR_NONE_OF_THESE) / (LBI_POLICIES - 1);
-        logs[i] = log(prior);
-        if (fit->progress.unusable == LBI_USABLE)
-            logs[i] += TEMPER * fit->log_likelihood[i];
+/* Shares that may be uneven for a while can be bent to much. Right ones were ahead of "none of
+ * these" by 0.4 for each observation and more in simulated traces. */
+static double trust_sharing(const lbi_fit *fit) {
+    double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
+    lead /= (double)fit->observations;
+    return lead > 0 ? 1 / (1 + pow(LEAD / lead, 6)) : 0;
+}
+
+static lb_status set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
+    double logs[LBI_POLICIES] = {0}, top = -INFINITY, sum = 0;
+    if (fit->progress.unusable == LBI_USABLE) {
+        for (int i = 0; i < LBI_POLICIES; i++)
+            logs[i] = TEMPER * fit->log_likelihood[i];
+        lb_status status = weigh_moments(fit, logs, err);
+        if (status != LB_OK)
+            return status;
         /* As long as nothing was rotated, immediate looks like active. */
-        if (fit->progress.unusable == LBI_USABLE && i == LB_POLICY_IMMEDIATE)
-            logs[i] = log(prior) + log_sum(TEMPER * fit->log_likelihood[i],
-                                           TEMPER * fit->log_likelihood[LB_POLICY_ACTIVE] +
-                                               fit->sharing.log_still);
+        logs[LB_POLICY_IMMEDIATE] =
+            log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);
+    }
+    for (int i = 0; i < LBI_POLICIES; i++) {
+        logs[i] += log(i == LB_POLICY_UNKNOWN ? PRIOR_NONE_OF_THESE
+                                              : (1 - PRIOR_NONE_OF_THESE) / (LBI_POLICIES - 1));
         top = fmax(top, logs[i]);
     }
     for (int i = 0; i < LBI_POLICIES; i++)
@@ -152,6 +197,8 @@ static void set_probabilities(lb_verdict *v, const lbi_fit *fit) {
     double believed = 0;
     for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++) {
         v->probability[i] = exp(logs[i] - top) / sum * trust(v->misfit[i]);
+        if (i == LB_POLICY_IMMEDIATE && fit->progress.unusable == LBI_USABLE)
+            v->probability[i] *= trust_sharing(fit);
         believed += v->probability[i];
     }
     v->probability[LB_POLICY_UNKNOWN] = 1 - believed;
@@ -161,6 +208,7 @@ static void set_probabilities(lb_verdict *v, const lbi_fit *fit) {
     for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++)
         if (v->probability[i] >= v->confidence)
             v->policy = (lb_policy)i;
+    return LB_OK;
 }
 
 /* None, lazy and active imply a queue for each core; even sharing comes from either structure. */
@@ -193,13 +241,22 @@ lb_status lbi_classify_units(uint32_t cores, double unit_work, const lb_unit *un
         v->tasks = fit.progress.tasks;
         v->units = n;
         v->confidence = confidence;
-        v->unit_work = fit.progress.unusable == LBI_USABLE ? fit.progress.unit_work : (double)NAN;
+        v->unit_work = NAN;
         v->rotation_time = NAN;
         for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
             v->misfit[i] = fit.lists[i].misfit;
         v->misfit[LB_POLICY_IMMEDIATE] = fit.sharing.misfit;
-        set_probabilities(v, &fit);
+        status = set_probabilities(v, &fit, err);
+    }
+    if (status == LB_OK) {
         set_queues(v);
+        if (fit.progress.unusable == LBI_USABLE) {
+            int best = LB_POLICY_NONE;
+            for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++)
+                best = v->probability[i] > v->probability[best] ? i : best;
+            lbi_progress_scale(&fit.progress, fit.scale[best]);
+            v->unit_work = fit.progress.unit_work;
+        }
         if (v->policy == LB_POLICY_IMMEDIATE && fit.sharing.rotation_time > 0)
             v->rotation_time = fit.sharing.rotation_time;
         if (!lbi_explain(v, &fit))

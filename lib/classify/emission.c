@@ -15,6 +15,15 @@ double lbi_log_unexplained(const lbi_progress *progress, double seen) {
     return -log(seen + 4 * progress->grain);
 }
 
+double lbi_log_rate(const lbi_progress *p, uint32_t task, size_t from, size_t to, double rate) {
+    double seen = lbi_seen(p, task, from, to), expected = rate * seen;
+    if (seen <= 0)
+        return 0;
+    double variance = 2 * square(p->grain) + square(p->unit_spread) * p->unit_work * expected +
+                      square(LBI_RATE_SPREAD * expected);
+    return -square(lbi_done(p, task, from, to) - expected) / (2 * variance) - log(variance) / 2;
+}
+
 void lbi_track_begin(lbi_track *track, const lbi_progress *progress) {
     *track = (lbi_track){0, square(progress->grain)};
 }

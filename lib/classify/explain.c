@@ -6,28 +6,15 @@
 
 #include "base/array.h"
 #include "classify/explain.h"
+#include "classify/history.h"
 
 #define NAMED 4 /* tasks that a sentence names; the rest is counted */
 
-/* An interval between ends, and what happened at its beginning. */
-typedef struct interval {
-    size_t before, from, to; /* bounds: the interval before, and this one */
-    const lbi_step *step;    /* of the instant `from` */
-    size_t steps;
-    uint32_t alive;             /* the first task that has not ended */
-    uint32_t idle;              /* cores without a task */
-    uint16_t shortest, longest; /* lists that are not empty */
-} interval;
-
 typedef struct story {
     const lbi_fit *fit;
-    const lbi_progress *p;
-    const lbi_lists *lists;
-    uint16_t *size;   /* [task]: its list's length at present */
+    lbi_history h;
     uint32_t *chosen; /* [task]: those that a sentence is about */
     double *values;   /* [task] */
-    interval now;
-    size_t at; /* steps consumed */
 } story;
 
 static double unit_ms(const lbi_progress *p, uint32_t task, size_t from, size_t to) {
@@ -45,7 +32,7 @@ static bool spread_ms(const story *s, const uint32_t *tasks, size_t n, size_t fr
                       double ret[3]) {
     size_t known = 0;
     for (size_t i = 0; i < n; i++) {
-        double value = unit_ms(s->p, tasks[i], from, to);
+        double value = unit_ms(s->h.p, tasks[i], from, to);
         if (isfinite(value))
             s->values[known++] = value;
     }
@@ -66,7 +53,7 @@ static void name_tasks(lbi_text *t, const story *s, const uint32_t *tasks, size_
     for (size_t i = 0; i < named; i++) {
         uint32_t next = UINT32_MAX;
         for (size_t j = 0; j < n; j++) {
-            uint32_t number = s->p->number[tasks[j]];
+            uint32_t number = s->h.p->number[tasks[j]];
             next = number >= least && number < next ? number : next;
         }
         lbi_text_printf(t, "%s%u", i == 0 ? "" : i + 1 == n ? " and " : ", ", next);
@@ -78,7 +65,7 @@ static void name_tasks(lbi_text *t, const story *s, const uint32_t *tasks, size_
 
 /* "from 30.1 to 20.2 ms", the middle of several. */
 static void name_change(lbi_text *t, const story *s, const uint32_t *tasks, size_t n,
-                        const interval *i) {
+                        const lbi_interval *i) {
     double before[3], after[3];
     if (!spread_ms(s, tasks, n, i->before, i->from, before) ||
         !spread_ms(s, tasks, n, i->from, i->to, after)) {
@@ -88,130 +75,55 @@ static void name_change(lbi_text *t, const story *s, const uint32_t *tasks, size
     lbi_text_printf(t, "from %.4g to %.4g ms a unit", before[1], after[1]);
 }
 
-static double length_of(const story *s, const interval *i) {
-    return s->p->time[i->to] - s->p->time[i->from];
-}
-
-/* ---- the history, interval by interval ---- */
-
-static void story_begin(story *s) {
-    s->at = 0;
-    s->now = (interval){0};
-    memset(s->size, 0, s->p->tasks * sizeof *s->size);
-}
-
-static bool story_next(story *s) {
-    const lbi_progress *p = s->p;
-    interval *i = &s->now;
-    bool first = s->at == 0;
-    i->before = i->from;
-    i->from = first ? 0 : i->to;
-    if (i->from + 1 >= p->bounds || s->at >= s->lists->count)
-        return false;
-    i->step = s->lists->steps + s->at;
-    i->steps = 0;
-    for (; s->at < s->lists->count && s->lists->steps[s->at].bound <= i->from; s->at++, i->steps++)
-        s->size[s->lists->steps[s->at].task] =
-            s->lists->steps[s->at].kind == LBI_STEP_END ? 0 : s->lists->steps[s->at].to;
-    while (i->alive < p->tasks && p->end[i->alive] <= i->from)
-        i->alive++;
-    if (i->alive == p->tasks)
-        return false;
-    i->to = p->end[i->alive];
-    double lists = 0;
-    i->shortest = UINT16_MAX;
-    i->longest = 0;
-    for (uint32_t task = i->alive; task < p->tasks; task++) {
-        uint16_t size = s->size[task];
-        lists += 1.0 / size;
-        i->shortest = size < i->shortest ? size : i->shortest;
-        i->longest = size > i->longest ? size : i->longest;
-    }
-    double idle = p->cores - round(lists);
-    i->idle = idle > 0 ? (uint32_t)idle : 0;
-    return true;
-}
-
-static const lbi_step *step_of(const interval *i, lbi_step_kind kind) {
-    for (size_t j = 0; j < i->steps; j++)
-        if (i->step[j].kind == kind)
-            return &i->step[j];
-    return NULL;
-}
-
-/* The tasks whose lists changed from one length to another at the interval's beginning. */
-static size_t changed(const story *s, const interval *i, uint16_t from, uint16_t to,
-                      uint32_t *tasks) {
-    size_t n = 0;
-    for (size_t j = 0; j < i->steps; j++) {
-        const lbi_step *step = &i->step[j];
-        bool is = step->from == from && step->to == to && step->kind != LBI_STEP_END &&
-                  step->kind != LBI_STEP_START && s->size[step->task] == to;
-        for (size_t l = 0; is && l < n; l++)
-            is = tasks[l] != step->task;
-        if (is)
-            tasks[n++] = step->task;
-    }
-    return n;
-}
-
-static size_t of_size(const story *s, const interval *i, uint16_t size, uint32_t *tasks) {
-    size_t n = 0;
-    for (uint32_t task = i->alive; task < s->p->tasks; task++)
-        if (s->size[task] == size)
-            tasks[n++] = task;
-    return n;
-}
-
 /* ---- what an interval may show; each returns how long it shows it, 0: not at all ---- */
 
 static double shorter(const story *s) {
-    double before = s->p->time[s->now.from] - s->p->time[s->now.before];
-    return fmin(before, length_of(s, &s->now));
+    double before = s->h.p->time[s->h.now.from] - s->h.p->time[s->h.now.before];
+    return fmin(before, lbi_length(&s->h));
 }
 
 /* An end speeds up its mates alone. */
 static double shows_mates_alone(const story *s) {
-    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
-    if (end == NULL || end->from < 2 || step_of(&s->now, LBI_STEP_MOVE) != NULL ||
-        s->now.longest < end->from)
+    const lbi_step *end = lbi_step_of(&s->h.now, LBI_STEP_END);
+    if (end == NULL || end->from < 2 || lbi_step_of(&s->h.now, LBI_STEP_MOVE) != NULL ||
+        s->h.now.longest < end->from)
         return 0;
     return shorter(s);
 }
 
 /* Lists two apart, nothing idle, nobody moves. */
 static double shows_uneven_lists(const story *s) {
-    return s->now.idle == 0 && s->now.longest >= s->now.shortest + 2 ? length_of(s, &s->now) : 0;
+    return s->h.now.idle == 0 && s->h.now.longest >= s->h.now.shortest + 2 ? lbi_length(&s->h) : 0;
 }
 
 /* An idle core beside a list of two. */
 static double shows_idle_core(const story *s) {
-    return s->now.idle > 0 && s->now.longest >= 2 ? length_of(s, &s->now) : 0;
+    return s->h.now.idle > 0 && s->h.now.longest >= 2 ? lbi_length(&s->h) : 0;
 }
 
 /* A move to an idle core. */
 static double shows_pull(const story *s) {
-    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
+    const lbi_step *move = lbi_step_of(&s->h.now, LBI_STEP_MOVE);
     return move != NULL && move->to == 1 ? shorter(s) : 0;
 }
 
 /* A move although no core was idle. */
 static double shows_push(const story *s) {
-    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
-    return move != NULL && move->to >= 2 && s->now.idle == 0 ? shorter(s) : 0;
+    const lbi_step *move = lbi_step_of(&s->h.now, LBI_STEP_MOVE);
+    return move != NULL && move->to >= 2 && s->h.now.idle == 0 ? shorter(s) : 0;
 }
 
 /* Lists one apart that stay so. */
 static double shows_steps(const story *s) {
-    return s->now.idle == 0 && s->now.longest > s->now.shortest ? length_of(s, &s->now) : 0;
+    return s->h.now.idle == 0 && s->h.now.longest > s->h.now.shortest ? lbi_length(&s->h) : 0;
 }
 
 /* Goes to the interval that shows it longest. False: none does. */
 static bool seek(story *s, double (*shows)(const story *)) {
     double best = 0;
     size_t best_at = 0, at = 0;
-    story_begin(s);
-    for (; story_next(s); at++) {
+    lbi_history_begin(&s->h);
+    for (; lbi_history_next(&s->h); at++) {
         double length = shows(s);
         if (length > best) {
             best = length;
@@ -220,9 +132,9 @@ static bool seek(story *s, double (*shows)(const story *)) {
     }
     if (best <= 0)
         return false;
-    story_begin(s);
+    lbi_history_begin(&s->h);
     for (at = 0; at <= best_at; at++)
-        story_next(s);
+        lbi_history_next(&s->h);
     return true;
 }
 
@@ -233,25 +145,25 @@ static bool tell(lb_verdict *v, lbi_text *t) {
 }
 
 static double at_s(const story *s, size_t bound) {
-    return s->p->time[bound];
+    return s->h.p->time[bound];
 }
 
 static bool tell_mates_alone(lb_verdict *v, story *s) {
     if (!seek(s, shows_mates_alone))
         return true;
-    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
-    size_t n = changed(s, &s->now, end->from, (uint16_t)(end->from - 1), s->chosen);
+    const lbi_step *end = lbi_step_of(&s->h.now, LBI_STEP_END);
+    size_t n = lbi_changed(&s->h, end->from, (uint16_t)(end->from - 1), s->chosen);
     if (n == 0)
         return true;
     lbi_text t = {0};
     double others[3];
-    lbi_text_printf(&t, "when task %u ended at %.4g s, ", s->p->number[end->task],
-                    at_s(s, s->now.from));
+    lbi_text_printf(&t, "when task %u ended at %.4g s, ", s->h.p->number[end->task],
+                    at_s(s, s->h.now.from));
     name_tasks(&t, s, s->chosen, n);
     lbi_text_string(&t, " alone sped up, ");
-    name_change(&t, s, s->chosen, n, &s->now);
-    size_t rest = of_size(s, &s->now, s->now.longest, s->chosen);
-    if (spread_ms(s, s->chosen, rest, s->now.from, s->now.to, others)) {
+    name_change(&t, s, s->chosen, n, &s->h.now);
+    size_t rest = lbi_of_size(&s->h, s->h.now.longest, s->chosen);
+    if (spread_ms(s, s->chosen, rest, s->h.now.from, s->h.now.to, others)) {
         lbi_text_string(&t, ", while ");
         name_tasks(&t, s, s->chosen, rest);
         lbi_text_printf(&t, " stayed at %.4g ms: no even sharing, so not immediate", others[1]);
@@ -261,9 +173,9 @@ static bool tell_mates_alone(lb_verdict *v, story *s) {
 
 static void name_group(lbi_text *t, story *s, uint16_t size) {
     double spread[3];
-    size_t n = of_size(s, &s->now, size, s->chosen);
+    size_t n = lbi_of_size(&s->h, size, s->chosen);
     name_tasks(t, s, s->chosen, n);
-    if (spread_ms(s, s->chosen, n, s->now.from, s->now.to, spread))
+    if (spread_ms(s, s->chosen, n, s->h.now.from, s->h.now.to, spread))
         lbi_text_printf(t, " took %.4g ms a unit (%u to a core)", spread[1], size);
 }
 
@@ -271,10 +183,10 @@ static bool tell_uneven_lists(lb_verdict *v, story *s) {
     if (!seek(s, shows_uneven_lists))
         return true;
     lbi_text t = {0};
-    lbi_text_printf(&t, "from %.4g to %.4g s ", at_s(s, s->now.from), at_s(s, s->now.to));
-    name_group(&t, s, s->now.shortest);
+    lbi_text_printf(&t, "from %.4g to %.4g s ", at_s(s, s->h.now.from), at_s(s, s->h.now.to));
+    name_group(&t, s, s->h.now.shortest);
     lbi_text_string(&t, " while ");
-    name_group(&t, s, s->now.longest);
+    name_group(&t, s, s->h.now.longest);
     lbi_text_string(&t, " and nobody moved: not active");
     return tell(v, &t);
 }
@@ -284,8 +196,8 @@ static bool tell_idle_core(lb_verdict *v, story *s) {
         return true;
     lbi_text t = {0};
     lbi_text_printf(&t, "from %.4g to %.4g s %u of %u cores had nothing to run while ",
-                    at_s(s, s->now.from), at_s(s, s->now.to), s->now.idle, s->p->cores);
-    name_group(&t, s, s->now.longest);
+                    at_s(s, s->h.now.from), at_s(s, s->h.now.to), s->h.now.idle, s->h.p->cores);
+    name_group(&t, s, s->h.now.longest);
     lbi_text_string(&t, ": nobody moves even to an idle core");
     return tell(v, &t);
 }
@@ -293,15 +205,15 @@ static bool tell_idle_core(lb_verdict *v, story *s) {
 static bool tell_pull(lb_verdict *v, story *s) {
     if (!seek(s, shows_pull))
         return true;
-    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
-    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
+    const lbi_step *move = lbi_step_of(&s->h.now, LBI_STEP_MOVE);
+    const lbi_step *end = lbi_step_of(&s->h.now, LBI_STEP_END);
     lbi_text t = {0};
     if (end != NULL)
         lbi_text_printf(&t, "when task %u, the last on its core, ended at %.4g s, ",
-                        s->p->number[end->task], at_s(s, s->now.from));
+                        s->h.p->number[end->task], at_s(s, s->h.now.from));
     name_tasks(&t, s, &move->task, 1);
     lbi_text_string(&t, " sped up ");
-    name_change(&t, s, &move->task, 1, &s->now);
+    name_change(&t, s, &move->task, 1, &s->h.now);
     lbi_text_string(&t, ": the idle core received a task, so not none");
     return tell(v, &t);
 }
@@ -309,18 +221,18 @@ static bool tell_pull(lb_verdict *v, story *s) {
 static bool tell_push(lb_verdict *v, story *s) {
     if (!seek(s, shows_push))
         return true;
-    const lbi_step *move = step_of(&s->now, LBI_STEP_MOVE);
-    const lbi_step *end = step_of(&s->now, LBI_STEP_END);
-    size_t n = changed(s, &s->now, move->from, move->to, s->chosen);
+    const lbi_step *move = lbi_step_of(&s->h.now, LBI_STEP_MOVE);
+    const lbi_step *end = lbi_step_of(&s->h.now, LBI_STEP_END);
+    size_t n = lbi_changed(&s->h, move->from, move->to, s->chosen);
     if (end == NULL || n == 0)
         return true;
     lbi_text t = {0};
     lbi_text_printf(
         &t, "when task %u ended at %.4g s and left a core with %u to run beside one with %u, ",
-        s->p->number[end->task], at_s(s, s->now.from), end->from - 1u, move->from);
+        s->h.p->number[end->task], at_s(s, s->h.now.from), end->from - 1u, move->from);
     name_tasks(&t, s, s->chosen, n);
     lbi_text_string(&t, " sped up ");
-    name_change(&t, s, s->chosen, n, &s->now);
+    name_change(&t, s, s->chosen, n, &s->h.now);
     lbi_text_string(&t, ": one of them moved although no core was idle, so not lazy");
     return tell(v, &t);
 }
@@ -329,17 +241,17 @@ static bool tell_steps(lb_verdict *v, story *s) {
     if (!seek(s, shows_steps))
         return true;
     lbi_text t = {0};
-    lbi_text_printf(&t, "from %.4g to %.4g s ", at_s(s, s->now.from), at_s(s, s->now.to));
-    name_group(&t, s, s->now.shortest);
+    lbi_text_printf(&t, "from %.4g to %.4g s ", at_s(s, s->h.now.from), at_s(s, s->h.now.to));
+    name_group(&t, s, s->h.now.shortest);
     lbi_text_string(&t, " while ");
-    name_group(&t, s, s->now.longest);
+    name_group(&t, s, s->h.now.longest);
     lbi_text_string(&t, ": shares stay uneven, so not immediate");
     return tell(v, &t);
 }
 
 /* The longest interval in which an even share differs from what lists would give. */
 static bool tell_even(lb_verdict *v, story *s) {
-    const lbi_progress *p = s->p;
+    const lbi_progress *p = s->h.p;
     double best = 0;
     size_t from = 0, to = 0;
     uint32_t first = 0;
@@ -442,7 +354,7 @@ static double uneven_seconds(const lbi_progress *p) {
 }
 
 static bool tell_missing(lb_verdict *v, const story *s) {
-    const lbi_progress *p = s->p;
+    const lbi_progress *p = s->h.p;
     double none = v->probability[LB_POLICY_NONE], lazy = v->probability[LB_POLICY_LAZY];
     double active = v->probability[LB_POLICY_ACTIVE];
     double even = v->probability[LB_POLICY_IMMEDIATE], least = (1 - v->confidence) / 4;
@@ -554,15 +466,15 @@ bool lbi_explain(lb_verdict *v, const lbi_fit *fit) {
     lb_policy shown = v->policy != LB_POLICY_UNKNOWN && v->policy != LB_POLICY_IMMEDIATE
                           ? v->policy
                           : LB_POLICY_LAZY;
-    story s = {.fit = fit, .p = p, .lists = &fit->lists[shown]};
-    s.size = lbi_array_new(p->tasks, sizeof *s.size);
+    story s = {.fit = fit, .h = {.p = p, .lists = &fit->lists[shown]}};
+    s.h.size = lbi_array_new(p->tasks, sizeof *s.h.size);
     s.chosen = lbi_array_new(p->tasks, sizeof *s.chosen);
     s.values = lbi_array_new(p->tasks, sizeof *s.values);
-    bool ok = s.size != NULL && s.chosen != NULL && s.values != NULL && tell_policy(v, &s);
+    bool ok = s.h.size != NULL && s.chosen != NULL && s.values != NULL && tell_policy(v, &s);
     if (ok && v->reason_count == 0)
         ok = tell_probability(v);
     ok = ok && tell_dropped(v, p) && tell_foreign(v, fit);
-    free(s.size);
+    free(s.h.size);
     free(s.chosen);
     free(s.values);
     return ok;

@@ -224,23 +224,13 @@ static uint32_t members_of(const search *s, const state *h, uint16_t block_, uin
 
 /* ---- what the rates soon after this bound say for a change of a task's list ---- */
 
-static double log_density(const lbi_progress *p, double done, double seen, double rate) {
-    double expected = rate * seen, off = done - expected;
-    double variance = 2 * p->grain * p->grain +
-                      p->unit_spread * p->unit_spread * p->unit_work * expected +
-                      LBI_RATE_SPREAD * LBI_RATE_SPREAD * expected * expected;
-    return -off * off / (2 * variance) - log(variance) / 2;
-}
-
 static double promise(const search *s, uint32_t task, uint16_t from, uint16_t to) {
     const lbi_progress *p = s->p;
     size_t until = p->end[task] < s->horizon ? p->end[task] : s->horizon;
     if (until <= s->bound || from == to)
         return 0;
-    double seen = lbi_seen(p, task, s->bound, until), done = lbi_done(p, task, s->bound, until);
-    if (seen <= 0)
-        return 0;
-    double gain = log_density(p, done, seen, 1.0 / to) - log_density(p, done, seen, 1.0 / from);
+    double gain = lbi_log_rate(p, task, s->bound, until, 1.0 / to) -
+                  lbi_log_rate(p, task, s->bound, until, 1.0 / from);
     return fmax(-GAIN_MAX, fmin(gain, GAIN_MAX));
 }
 

@@ -465,7 +465,8 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double u
     free(values);
     propose(p, early_factor(p));
     propose(p, common_factor(p, shares));
-    propose(p, unit_work / p->unit_work);
+    p->known_scale = mean_cpu > 0 ? 1 : unit_work / p->unit_work;
+    propose(p, p->known_scale);
     if (p->scales == 0)
         p->unusable = LBI_TOO_COARSE;
 out:

@@ -10,9 +10,10 @@ typedef struct lbi_fit {
     lbi_progress progress;
     lbi_lists lists[LBI_POLICIES]; /* of none, lazy and active */
     lbi_sharing sharing;
+    size_t observations; /* windows of tasks in which progress was observed */
     double log_likelihood[LBI_POLICIES];
-    double scale;           /* that `progress` was multiplied with */
-    double foreign_percent; /* NAN: the trace does not tell */
+    double scale[LBI_POLICIES]; /* that suits each best */
+    double foreign_percent;     /* NAN: the trace does not tell */
 } lbi_fit;
 
 /* lb_classify() of units that are sorted by task, then start, and do not overlap. */

@@ -59,6 +59,10 @@ double lbi_background_fit(const lbi_progress *progress, bool *workspace);
 /* The density of progress of which nothing is known, as logarithm. */
 double lbi_log_unexplained(const lbi_progress *progress, double seen);
 
+/* The log density, up to a constant, of a task's progress from one bound to another at a rate. */
+double lbi_log_rate(const lbi_progress *progress, uint32_t task, size_t from, size_t to,
+                    double rate);
+
 /* Observed progress is off from true progress by the grain, and the next window makes up for it, so
  * that short windows pool to a long one: how far ahead it is at the present bound. A Kalman filter.
  */

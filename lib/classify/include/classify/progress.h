@@ -38,6 +38,7 @@ typedef struct lbi_progress {
     double unit_work; /* CPU seconds of a unit; 1 where that is not known */
     double scale[3];  /* what `done` may have to be multiplied with to be CPU seconds */
     size_t scales;
+    double known_scale; /* the one that the trace's unit_work says; NAN: it does not tell */
     double unit_spread; /* of a unit's work: standard deviation over mean */
     double grain;       /* standard deviation of `done`: units and time slices are not fluid */
     double wait;        /* the unit duration in which half of all time passes: how coarse time is */
