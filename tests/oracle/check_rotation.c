@@ -90,11 +90,6 @@ static void against_simulation(void) {
         struct oracle_problem p;
         problem_draw(&dice, &p);
         p.policy = ORACLE_IMMEDIATE;
-        /* Whether lists under rotation follow these is not said: they are left at rest. */
-        p.longest = false;
-        p.process = ORACLE_RANDOM;
-        for (int i = 0; i < p.n; i++)
-            p.first_core[i] = -1;
         struct oracle_result result;
         if (p.n <= p.cores || !oracle_solve(&p, 1, NULL, NULL, &result) || result.ambiguous)
             continue;
@@ -106,7 +101,7 @@ static void against_simulation(void) {
             continue;
         p.rotation = span * (0.01 + 0.2 * dice_unit(&dice));
         if (!check(draws_agree(&p, 100 + (uint64_t)problems, DRAWS),
-                   "rotation_time %g, immediate:", p.rotation))
+                   "rotation_time %g:", p.rotation))
             case_print(stdout, &p);
         problems++;
     }

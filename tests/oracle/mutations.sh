@@ -17,11 +17,13 @@ trap 'rm -rf "$copy"' EXIT
 cd "$copy" || exit 1
 
 build() {
-    ninja -C build tests/oracle/check_engine tests/oracle/check_online >build.log 2>&1
+    ninja -C build tests/oracle/check_engine tests/oracle/check_online \
+        tests/oracle/check_rotation >build.log 2>&1
 }
 compare() {
     timeout 300 build/tests/oracle/check_engine 4000 >compare.log 2>&1 &&
-        timeout 300 build/tests/oracle/check_online 1000 >compare.log 2>&1
+        timeout 300 build/tests/oracle/check_online 1000 >compare.log 2>&1 &&
+        timeout 300 build/tests/oracle/check_rotation >compare.log 2>&1
 }
 
 meson setup build -Dexamples=false -Dexperiment=disabled >build.log 2>&1 && build || {
@@ -79,6 +81,8 @@ mutation commit-unsorted $model/engine.c 's/if (!engine->in_order)/if (false)/'
 mutation same-weight $model/sim.c 's/if (!completed && weight != sim->weights\[slot\])/if (false)/'
 mutation clone-forgets $model/sim.c 's/clone->tags, sim->tags, n /clone->tags, sim->tags, n \/ 2 /'
 mutation sleeper-keeps-work $model/sim.c 's/sim->engine.remaining\[slot\] = remaining;/(void)0;/'
+mutation rotates-to-any $model/balance.c 's/uint32_t to = longest + /uint32_t to = /'
+mutation hazard-of-one $model/engine.c 's/hazard \* mean \/ rotating;/hazard * mean;/'
 
 echo "$caught caught, $failed failed"
 [ "$failed" = 0 ] && [ "$caught" -gt 0 ]
