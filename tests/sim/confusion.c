@@ -51,6 +51,7 @@ typedef struct report {
 typedef struct options {
     uint64_t first, count;
     uint32_t noise;
+    bool one; /* Of the noises, each trace has one. */
     bool require, verbose;
 } options;
 
@@ -85,13 +86,26 @@ static void weigh(report *all, const lb_verdict *verdict, lb_policy truth) {
     }
 }
 
-static void explain(uint64_t seed, const options *chosen, const timeslice_config *config,
-                    const timeslice_result *result, const lb_verdict *verdict, const char *what) {
+/* One noise of the set, in turn. */
+static uint32_t one_of(uint32_t noises, uint64_t seed) {
+    uint32_t count = 0;
+    for (uint32_t left = noises; left != 0; left &= left - 1)
+        count++;
+    if (count == 0)
+        return 0;
+    for (uint64_t skip = seed % count; skip > 0; skip--)
+        noises &= noises - 1;
+    return noises & (~noises + 1);
+}
+
+static void explain(uint64_t seed, uint32_t noise, const options *chosen,
+                    const timeslice_config *config, const timeslice_result *result,
+                    const lb_verdict *verdict, const char *what) {
     const timeslice_truth *truth = &result->truth;
     printf("%s: --draw %u --seed %" PRIu64 ": %s%s on %u x %u, unit %g, slice %g, delay %g: "
            "verdict %s (none %.4f, lazy %.4f, active %.4f, immediate %.4f); resolved none/lazy %u, "
            "lazy/active %u, uneven %.3g s\n",
-           what, chosen->noise, seed, timeslice_policy_name(config->policy),
+           what, noise, seed, timeslice_policy_name(config->policy),
            truth->decidable ? ", decidable," : ", not decidable,", config->cores,
            config->tasks_per_core, config->unit_work, config->slice, config->balance_delay,
            verdict_names[lb_verdict_policy(verdict)],
@@ -106,7 +120,8 @@ static void explain(uint64_t seed, const options *chosen, const timeslice_config
 
 static void classify(report *all, uint64_t seed, const options *chosen) {
     static draw drawn;
-    draw_config(seed, chosen->noise, &drawn);
+    uint32_t noise = chosen->one ? one_of(chosen->noise, seed) : chosen->noise;
+    draw_config(seed, noise, &drawn);
     const timeslice_config *config = &drawn.config;
     timeslice_result result;
     if (timeslice_run(config, &result) != TIMESLICE_OK)
@@ -139,9 +154,9 @@ static void classify(report *all, uint64_t seed, const options *chosen) {
     count(&all->all, decidable, right, wrong);
     weigh(all, verdict, truth);
     if (wrong)
-        explain(seed, chosen, config, &result, verdict, "WRONG");
+        explain(seed, noise, chosen, config, &result, verdict, "WRONG");
     else if (!right && decidable && chosen->verbose)
-        explain(seed, chosen, config, &result, verdict, "undecided");
+        explain(seed, noise, chosen, config, &result, verdict, "undecided");
     lb_verdict_free(verdict);
     lb_trace_free(trace);
     timeslice_free(&result);
@@ -194,15 +209,19 @@ static void print(const report *all) {
 
 static void usage(void) {
     fprintf(stderr, "usage: confusion [--first SEED] [--count N] [--noise clean|all|NUMBER] "
-                    "[--require] [--verbose]\n");
+                    "[--one] [--require] [--verbose]\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
     static const struct option known[] = {
-        {"first", required_argument, NULL, 'f'}, {"count", required_argument, NULL, 'c'},
-        {"noise", required_argument, NULL, 'n'}, {"require", no_argument, NULL, 'r'},
-        {"verbose", no_argument, NULL, 'v'},     {NULL, 0, NULL, 0},
+        {"first", required_argument, NULL, 'f'},
+        {"count", required_argument, NULL, 'c'},
+        {"noise", required_argument, NULL, 'n'},
+        {"require", no_argument, NULL, 'r'},
+        {"one", no_argument, NULL, 'o'},
+        {"verbose", no_argument, NULL, 'v'},
+        {NULL, 0, NULL, 0},
     };
     options chosen = {.count = 1000, .noise = DRAW_CLEAN};
     int option;
@@ -218,6 +237,9 @@ int main(int argc, char **argv) {
             chosen.noise = strcmp(optarg, "clean") == 0 ? DRAW_CLEAN
                            : strcmp(optarg, "all") == 0 ? DRAW_ALL
                                                         : (uint32_t)strtoul(optarg, NULL, 0);
+            break;
+        case 'o':
+            chosen.one = true;
             break;
         case 'r':
             chosen.require = true;
