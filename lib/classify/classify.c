@@ -142,7 +142,7 @@ static lb_status weigh_moments(lbi_fit *fit, double logs[LBI_POLICIES], lb_error
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         best = logs[i] > logs[best] ? i : best;
     uint16_t *sizes = lbi_array_new(p->tasks, sizeof *sizes);
-    uint32_t *tasks = lbi_array_new(p->tasks, sizeof *tasks);
+    uint32_t *tasks = lbi_array_new(2 * (size_t)p->tasks, sizeof *tasks);
     lb_status status = LB_OK;
     if (sizes == NULL || tasks == NULL)
         status = lbi_error_nomem(err, "moments");
@@ -175,6 +175,23 @@ static double trust_sharing(const lbi_fit *fit) {
     return lead > 0 ? 1 / (1 + pow(LEAD / lead, 6)) : 0;
 }
 
+/* What speaks for even sharing must be rates that are even, or change between ends. */
+static double evenness(lbi_fit *fit) {
+    lbi_progress *p = &fit->progress;
+    double even = 0, lists = -INFINITY;
+    for (size_t i = 0; i < p->scales; i++) {
+        double scale = p->scale[i];
+        lbi_progress_scale(p, scale);
+        lbi_evenness e = lbi_measure_evenness(p);
+        lbi_progress_scale(p, 1 / scale);
+        double rescale = (double)e.rates * log(scale) + log_scale_prior(p, scale);
+        lists = fmax(lists, e.lists + rescale);
+        if (scale == fit->scale[LB_POLICY_IMMEDIATE])
+            even = e.even + rescale;
+    }
+    return even - lists;
+}
+
 static lb_status set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     double logs[LBI_POLICIES] = {0}, top = -INFINITY, sum = 0;
     if (fit->progress.unusable == LBI_USABLE) {
@@ -183,6 +200,8 @@ static lb_status set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
         lb_status status = weigh_moments(fit, logs, err);
         if (status != LB_OK)
             return status;
+        logs[LB_POLICY_UNKNOWN] = fmax(logs[LB_POLICY_UNKNOWN],
+                                       logs[LB_POLICY_IMMEDIATE] - TEMPER * fmax(evenness(fit), 0));
         /* As long as nothing was rotated, immediate looks like active. */
         logs[LB_POLICY_IMMEDIATE] =
             log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);

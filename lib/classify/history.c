@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define GAIN_MAX 8.0
+#define LATE_SECONDS 0.2 /* moves come at most so late, .. */
+#define LATE_PART 0.7    /* .. or what is over by then is judged by its end */
 
 double lbi_length(const lbi_history *h) {
     return h->p->time[h->now.to] - h->p->time[h->now.from];
@@ -26,14 +28,24 @@ bool lbi_history_next(lbi_history *s) {
         return false;
     i->step = s->lists->steps + s->at;
     i->steps = 0;
-    for (; s->at < s->lists->count && s->lists->steps[s->at].bound <= i->from; s->at++, i->steps++)
-        s->size[s->lists->steps[s->at].task] =
-            s->lists->steps[s->at].kind == LBI_STEP_END ? 0 : s->lists->steps[s->at].to;
+    for (; s->at < s->lists->count && s->lists->steps[s->at].bound <= i->from;
+         s->at++, i->steps++) {
+        const lbi_step *step = &s->lists->steps[s->at];
+        s->size[step->task] = step->kind == LBI_STEP_END ? 0 : step->to;
+        if (s->since != NULL && step->kind != LBI_STEP_END)
+            s->since[step->task] = step->bound;
+    }
     while (i->alive < p->tasks && p->end[i->alive] <= i->from)
         i->alive++;
     if (i->alive == p->tasks)
         return false;
     i->to = p->end[i->alive];
+    double late = fmin(LATE_SECONDS, LATE_PART * (p->time[i->to] - p->time[i->from]));
+    i->late = i->from;
+    while (p->time[i->late] < p->time[i->from] + late)
+        i->late++;
+    if (i->late == i->to)
+        i->late = i->from;
     double lists = 0;
     i->shortest = UINT16_MAX;
     i->longest = 0;
@@ -79,8 +91,18 @@ size_t lbi_of_size(const lbi_history *s, uint16_t size, uint32_t *tasks) {
     return n;
 }
 
+static double gain(const lbi_history *h, uint32_t task, size_t from, size_t to, uint16_t is,
+                   uint16_t would_be) {
+    double difference = lbi_log_rate(h->p, task, from, to, 1.0 / is) -
+                        lbi_log_rate(h->p, task, from, to, 1.0 / would_be);
+    return fmax(-GAIN_MAX, fmin(difference, GAIN_MAX));
+}
+
 double lbi_gain(const lbi_history *h, uint32_t task, uint16_t is, uint16_t would_be) {
-    double gain = lbi_log_rate(h->p, task, h->now.from, h->now.to, 1.0 / is) -
-                  lbi_log_rate(h->p, task, h->now.from, h->now.to, 1.0 / would_be);
-    return fmax(-GAIN_MAX, fmin(gain, GAIN_MAX));
+    return gain(h, task, h->now.late, h->now.to, is, would_be);
+}
+
+double lbi_gain_before(const lbi_history *h, uint32_t task, size_t since, uint16_t is,
+                       uint16_t would_be) {
+    return gain(h, task, since, h->now.from, is, would_be);
 }

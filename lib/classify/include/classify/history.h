@@ -8,6 +8,7 @@
 /* An interval between ends, and what happened at its beginning. */
 typedef struct lbi_interval {
     size_t before, from, to; /* bounds: the interval before, and this one */
+    size_t late;             /* from when on what comes late has come, if it comes */
     const lbi_step *step;    /* of the instant `from` */
     size_t steps;
     uint32_t alive;             /* the first task that has not ended */
@@ -18,8 +19,9 @@ typedef struct lbi_interval {
 typedef struct lbi_history {
     const lbi_progress *p;
     const lbi_lists *lists;
-    uint16_t *size; /* [task], the caller's: its list's length at present */
-    size_t at;      /* steps consumed */
+    uint16_t *size;  /* [task], the caller's: its list's length at present .. */
+    uint32_t *since; /* .. and the bound since when; NULL where that is not asked for */
+    size_t at;       /* steps consumed */
     lbi_interval now;
 } lbi_history;
 
@@ -36,8 +38,11 @@ size_t lbi_changed(const lbi_history *history, uint16_t from, uint16_t to, uint3
 /* The tasks in lists of a length. */
 size_t lbi_of_size(const lbi_history *history, uint16_t size, uint32_t *tasks);
 
-/* What the present interval says for lists being of length `is` and not `would_be`, of one task: a
- * difference of log densities, bounded. */
+/* What the present interval's late part says for lists being of length `is` and not `would_be`, of
+ * one task: a difference of log densities, bounded. */
 double lbi_gain(const lbi_history *history, uint32_t task, uint16_t is, uint16_t would_be);
+/* The same of the time since the task's list got its length, up to the present interval. */
+double lbi_gain_before(const lbi_history *history, uint32_t task, size_t since, uint16_t is,
+                       uint16_t would_be);
 
 #endif
