@@ -102,12 +102,13 @@ static void explain(uint64_t seed, uint32_t noise, const options *chosen,
                     const timeslice_config *config, const timeslice_result *result,
                     const lb_verdict *verdict, const char *what) {
     const timeslice_truth *truth = &result->truth;
-    printf("%s: --draw %u --seed %" PRIu64 ": %s%s on %u x %u, unit %g, slice %g, delay %g: "
+    printf("%s: --draw %u --seed %" PRIu64 ": %s%s on %u x %u, unit %g, slice %g, delay %g%s: "
            "verdict %s (none %.4f, lazy %.4f, active %.4f, immediate %.4f); resolved none/lazy %u, "
            "lazy/active %u, uneven %.3g s\n",
            what, noise, seed, timeslice_policy_name(config->policy),
            truth->decidable ? ", decidable," : ", not decidable,", config->cores,
            config->tasks_per_core, config->unit_work, config->slice, config->balance_delay,
+           config->cpu_time_hidden ? ", no CPU times" : "",
            verdict_names[lb_verdict_policy(verdict)],
            lb_verdict_probability(verdict, LB_POLICY_NONE),
            lb_verdict_probability(verdict, LB_POLICY_LAZY),
