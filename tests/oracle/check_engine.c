@@ -10,6 +10,7 @@
 #include "check.h"
 #include "corners.h"
 #include "dice.h"
+#include "draws.h"
 #include "engine.h"
 #include "outcomes.h"
 #include "problems.h"
@@ -352,6 +353,39 @@ static void sampled_problems(long problems, uint64_t seed) {
     printf("sampled: %ld problems\n", problems);
 }
 
+/* ---- larger ones ---- */
+
+static bool is_random(const struct oracle_problem *p) {
+    if (p->policy == ORACLE_NONE || p->policy == ORACLE_IMMEDIATE)
+        return false;
+    return p->cores > 2 || p->process == ORACLE_RANDOM;
+}
+
+static void large_problems(long problems, uint64_t seed) {
+    uint64_t dice = seed;
+    long drawn = 0;
+    for (long k = 0; k < problems; k++) {
+        struct oracle_problem p;
+        enum mode mode = COUNTING;
+        problem_draw_large(&dice, &p);
+        if (!is_random(&p)) {
+            if (check(!exact_differs(&p, &mode), "large problem %ld of seed %llu; made small:", k,
+                      (unsigned long long)seed))
+                continue;
+            mode = QUIETLY;
+            problem_shrink(&p, exact_differs, &mode);
+            mode = SHOWING;
+            exact_differs(&p, &mode);
+        } else if (k % 20 == 0) {
+            drawn++;
+            if (!check(draws_agree(&p, seed + (uint64_t)k, 200), "large problem %ld, drawn:", k))
+                case_print(stdout, &p);
+        }
+    }
+    printf("large: %ld problems of up to %d processes, %ld of them drawn 200 times\n", problems,
+           ORACLE_PROCESSES, drawn);
+}
+
 /* ---- what must be without effect ---- */
 
 /* Options that a policy does not use, and events that are ignored, must not change a realisation.
@@ -412,6 +446,7 @@ int main(int argc, char **argv) {
     }
     hand_made_corners();
     exact_problems(problems, seed);
+    large_problems(problems / 10, seed + 3000000);
     sampled_problems(problems / 25, seed + 1000000);
     without_effect(problems / 10, seed + 2000000);
     return checks_report();

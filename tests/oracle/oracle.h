@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define ORACLE_CORES 8
-#define ORACLE_PROCESSES 24
+#define ORACLE_PROCESSES 256
 #define ORACLE_EVENTS 48
 
 enum oracle_policy {

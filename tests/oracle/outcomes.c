@@ -5,9 +5,10 @@
 #include <string.h>
 
 void outcomes_reset(struct outcomes *all, const struct oracle_problem *problem) {
-    memset(all, 0, sizeof *all);
     all->n = problem->n;
     all->arrival = problem->arrival;
+    all->count = 0;
+    all->full = false;
 }
 
 bool outcomes_same_time(double arrival, long double a, long double b) {
@@ -34,6 +35,8 @@ void outcomes_collect(void *user, long double probability, const long double *du
         if (all->full)
             return;
         outcome = &all->outcome[all->count++];
+        outcome->probability = 0;
+        outcome->seen = 0;
         memcpy(outcome->duration, durations, (size_t)all->n * sizeof *durations);
     }
     outcome->probability += probability;

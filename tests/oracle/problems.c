@@ -56,12 +56,13 @@ static double nudged(uint64_t *dice, double time) {
     return time * (1 + by[dice_below(dice, 4)]);
 }
 
-static void draw_events(uint64_t *dice, bool coarse, struct oracle_problem *p) {
-    int wanted = 1 + dice_below(dice, 6);
+static void draw_events(uint64_t *dice, bool coarse, double span, struct oracle_problem *p) {
+    int wanted = 1 + dice_below(dice, p->n > 24 ? 40 : 6);
     while (p->events < wanted && p->n > 0) {
         struct oracle_event e = {.process = dice_below(dice, p->n)};
         double arrival = p->arrival[e.process];
-        e.time = arrival + (dice_one_in(dice, 6) ? 0 : nudged(dice, draw_time(dice, coarse, 12)));
+        e.time =
+            arrival + (dice_one_in(dice, 6) ? 0 : nudged(dice, draw_time(dice, coarse, 12 * span)));
         e.time = at_arrival(dice, p, e.time, arrival);
         e.kind = dice_one_in(dice, 3)   ? ORACLE_STOP
                  : dice_one_in(dice, 3) ? ORACLE_WAKE
@@ -69,7 +70,7 @@ static void draw_events(uint64_t *dice, bool coarse, struct oracle_problem *p) {
         p->event[p->events++] = e;
         if (e.kind == ORACLE_SLEEP && !dice_one_in(dice, 5)) {
             e.kind = ORACLE_WAKE;
-            e.time += dice_one_in(dice, 6) ? 0 : nudged(dice, draw_time(dice, coarse, 4));
+            e.time += dice_one_in(dice, 6) ? 0 : nudged(dice, draw_time(dice, coarse, 4 * span));
             e.time = at_arrival(dice, p, e.time, arrival);
             p->event[p->events++] = e;
         }
@@ -84,15 +85,19 @@ static void draw_events(uint64_t *dice, bool coarse, struct oracle_problem *p) {
         }
 }
 
-void problem_draw(uint64_t *dice, struct oracle_problem *ret_problem) {
+static void draw(uint64_t *dice, bool large, struct oracle_problem *ret_problem) {
     struct oracle_problem p = {0};
     bool coarse = dice_one_in(dice, 2);
     /* The policies that choose at random have most to show. */
     static const enum oracle_policy policies[] = {ORACLE_NONE,   ORACLE_LAZY,   ORACLE_LAZY,
                                                   ORACLE_ACTIVE, ORACLE_ACTIVE, ORACLE_IMMEDIATE};
     p.policy = policies[dice_below(dice, 6)];
-    p.cores = 1 + dice_below(dice, 4);
-    p.n = dice_one_in(dice, 4) ? dice_below(dice, 6) : 5 + dice_below(dice, 8);
+    p.cores = 1 + dice_below(dice, large ? ORACLE_CORES : 4);
+    if (large)
+        p.n = 25 + dice_below(dice, ORACLE_PROCESSES - 25);
+    else
+        p.n = dice_one_in(dice, 4) ? dice_below(dice, 6) : 5 + dice_below(dice, 8);
+    double span = large ? p.n / (3.0 * p.cores) : 1; /* while how much happens */
 
     bool speeds = dice_one_in(dice, 3), weights = dice_one_in(dice, 3);
     bool arrivals = dice_one_in(dice, 3), first_cores = dice_one_in(dice, 3);
@@ -108,11 +113,11 @@ void problem_draw(uint64_t *dice, struct oracle_problem *ret_problem) {
         if (infinite && dice_one_in(dice, 3))
             p.work[i] = INFINITY;
         p.weight[i] = weights ? draw_weight(dice, weighing) : 1;
-        p.arrival[i] = arrivals ? nudged(dice, draw_time(dice, coarse, 6)) : 0;
+        p.arrival[i] = arrivals ? nudged(dice, draw_time(dice, coarse, 6 * span)) : 0;
         p.first_core[i] = first_cores && !dice_one_in(dice, 3) ? dice_below(dice, p.cores) : -1;
     }
     if (dice_one_in(dice, 2))
-        draw_events(dice, coarse, &p);
+        draw_events(dice, coarse, span, &p);
     if (dice_one_in(dice, 3))
         p.delay = nudged(dice, draw_time(dice, coarse, 3));
     p.longest = dice_one_in(dice, 3);
@@ -122,6 +127,14 @@ void problem_draw(uint64_t *dice, struct oracle_problem *ret_problem) {
     if (dice_one_in(dice, 8))
         scale(&p, pow(10, dice_below(dice, 19) - 9));
     *ret_problem = p;
+}
+
+void problem_draw(uint64_t *dice, struct oracle_problem *ret_problem) {
+    draw(dice, false, ret_problem);
+}
+
+void problem_draw_large(uint64_t *dice, struct oracle_problem *ret_problem) {
+    draw(dice, true, ret_problem);
 }
 
 static void drop_event(struct oracle_problem *p, int e) {
