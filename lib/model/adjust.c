@@ -24,35 +24,35 @@ void lbi_engine_use_weights(lbi_engine *engine, const double *weights) {
 }
 
 void lbi_engine_set_weight(lbi_engine *engine, uint32_t slot, double *weight, double value) {
-    lbi_place place = engine->places[slot];
+    uint32_t list = engine->places[slot].list;
     if (engine->shared) {
         double remaining = lbi_sharing_take(engine, slot);
         *weight = value;
         lbi_sharing_insert(engine, slot, remaining);
         return;
     }
-    lbi_list_sync(engine, place.list);
+    lbi_list_sync(engine, list);
     double remaining = lbi_engine_remaining(engine, slot), before = *weight;
     *weight = value;
-    lbi_list_retag(engine, place.list, place.position, remaining, before);
+    lbi_list_retag(engine, list, lbi_list_position(engine, slot), remaining, before);
 }
 
 void lbi_engine_set_work(lbi_engine *engine, uint32_t slot, double remaining) {
-    lbi_place place = engine->places[slot];
-    lbi_list_sync(engine, place.list);
-    lbi_list_retag(engine, place.list, place.position, remaining,
-                   lbi_list_share(engine, place.list, slot));
+    uint32_t list = engine->places[slot].list;
+    lbi_list_sync(engine, list);
+    lbi_list_retag(engine, list, lbi_list_position(engine, slot), remaining,
+                   lbi_list_share(engine, list, slot));
 }
 
 double lbi_engine_remaining(const lbi_engine *engine, uint32_t slot) {
-    lbi_place place = engine->places[slot];
-    const lbi_list *list = &engine->lists[place.list];
+    uint32_t index = engine->places[slot].list;
+    const lbi_list *list = &engine->lists[index];
     double passed = lbi_twofold_minus(engine->now, list->time);
-    double left = (lbi_list_entries(engine, place.list)[place.position].tag - list->virtual.high) -
-                  list->virtual.low;
+    double tag = lbi_list_entries(engine, index)[lbi_list_position(engine, slot)].tag;
+    double left = (tag - list->virtual.high) - list->virtual.low;
     if (passed > 0)
         left -= passed / list->pace;
-    return left > 0 ? left * lbi_list_share(engine, place.list, slot) : 0;
+    return left > 0 ? left * lbi_list_share(engine, index, slot) : 0;
 }
 
 double lbi_engine_rate(const lbi_engine *engine, uint32_t slot) {

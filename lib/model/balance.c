@@ -31,9 +31,9 @@ static uint32_t choose_process(lbi_engine *engine, uint32_t list) {
     const lbi_list *giver = &engine->lists[list];
     switch (engine->model->options.process_choice) {
     case LB_PROCESS_FIRST:
-        return engine->places[giver->oldest].position;
+        return lbi_list_position(engine, giver->oldest);
     case LB_PROCESS_LAST:
-        return engine->places[giver->newest].position;
+        return lbi_list_position(engine, giver->newest);
     default:
         return lbi_engine_choose(engine, giver->length);
     }
@@ -48,7 +48,9 @@ void lbi_balance(lbi_engine *engine) {
             length = engine->longest;
         uint32_t to = lbi_lengths_shortest(engine);
         uint32_t givers = lbi_lengths_at_least(engine, length);
-        uint32_t from = engine->by_length[lbi_engine_choose(engine, givers)];
+        uint32_t chosen = lbi_engine_choose(engine, givers);
+        uint32_t from = length == 2 && engine->shortest == 0 ? lbi_lengths_busy(engine, chosen)
+                                                             : engine->by_length[chosen];
         move(engine, from, choose_process(engine, from), to);
     }
 }

@@ -14,7 +14,7 @@ typedef struct part {
 } part;
 
 enum {
-    PARTS_MAX = 20,
+    PARTS_MAX = 24,
     ALIGNMENT = 64
 };
 
@@ -27,6 +27,7 @@ static size_t list_parts(lbi_engine *e, part *parts) {
         parts[n++] = (part){&e->shortest_tree, 2 * leaves, sizeof *e->shortest_tree};
         parts[n++] = (part){&e->by_length, lists, sizeof *e->by_length};
         parts[n++] = (part){&e->at, lists, sizeof *e->at};
+        parts[n++] = (part){&e->busy, (lists + 63) / 64, sizeof *e->busy};
     }
     return n;
 }
@@ -321,7 +322,7 @@ static void place_one(lbi_engine *engine, uint32_t slot) {
 static double take_one(lbi_engine *engine, uint32_t slot) {
     if (engine->shared)
         return lbi_sharing_take(engine, slot);
-    return lbi_list_take(engine, engine->places[slot].list, engine->places[slot].position);
+    return lbi_list_take(engine, engine->places[slot].list, lbi_list_position(engine, slot));
 }
 
 void lbi_engine_finish(lbi_engine *engine, uint32_t slot) {

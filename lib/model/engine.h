@@ -32,8 +32,17 @@
 typedef struct lbi_entry {
     double tag;
     uint32_t slot;
-    uint32_t reserved;
+    uint32_t number; /* of a fresh list: in the order of coming */
 } lbi_entry;
+
+/* How the entries of a list stand. All came in the instant at hand: as they came. When that is
+ * closed they are sorted, and stay so while only the first complete. Whatever else comes or goes
+ * makes it a heap, which a sorted list is too. */
+typedef enum lbi_shape {
+    LBI_FRESH,
+    LBI_SORTED,
+    LBI_HEAP
+} lbi_shape;
 
 /* Processes that progress in proportion to their weights: the run list of a core or, of processor
  * sharing, those below the cap of one core (list 0) and those at it (list 1). */
@@ -44,9 +53,11 @@ typedef struct lbi_list {
     lbi_twofold next;    /* when the first completes, were nothing else to happen */
     double pace;         /* seconds in which virtual time advances by 1 */
     uint32_t length;
-    uint32_t begin, room;    /* its part of the arena, a heap by tag */
+    uint32_t begin, room;    /* its part of the arena */
+    uint32_t dropped;        /* gone from the front of it while sorted: positions count these */
     uint32_t before, behind; /* the neighbours in the arena */
     uint32_t oldest, newest; /* by the time they came, where the model asks for it */
+    uint8_t shape;           /* an lbi_shape */
     bool changed;            /* since the last instant was closed */
 } lbi_list;
 
@@ -57,8 +68,8 @@ typedef enum lbi_state {
 } lbi_state;
 
 typedef struct lbi_place {
-    uint32_t list; /* where it is, or was before it slept; LBI_ANY_CORE: never placed */
-    uint32_t position;
+    uint32_t list;     /* where it is, or was before it slept; LBI_ANY_CORE: never placed */
+    uint32_t position; /* there, and list.dropped */
 } lbi_place;
 
 /* Choices laid down beforehand, for enumeration. */
@@ -111,6 +122,7 @@ typedef struct lbi_engine {
     uint64_t *shortest_tree; /* over cores by length, then rank */
     uint32_t *by_length;     /* the cores by falling length ... */
     uint32_t *at;            /* ... and where each stands there */
+    uint64_t *busy;          /* a bit for each core whose list holds two or more */
     uint32_t tree_size;      /* leaves */
     uint32_t longest, shortest;
     uint32_t first_in_arena, last_in_arena;
@@ -189,6 +201,8 @@ void lbi_lists_reset(lbi_engine *engine);
 /* Books progress up to engine->now. */
 void lbi_list_sync(lbi_engine *engine, uint32_t list);
 void lbi_list_insert(lbi_engine *engine, uint32_t list, uint32_t slot, double remaining);
+/* A process whose tag is known and at least that of all in the list; equal weights. */
+void lbi_list_append(lbi_engine *engine, uint32_t list, uint32_t slot, double tag);
 /* The process at `position` leaves; returns its remaining work. */
 double lbi_list_take(lbi_engine *engine, uint32_t list, uint32_t position);
 /* Gives the process at `position`, whose list is in step with now, another remaining work, or the
@@ -218,6 +232,12 @@ static inline lbi_entry *lbi_list_entries(const lbi_engine *engine, uint32_t lis
     return engine->arena + engine->lists[list].begin;
 }
 
+/* Where in its list a process of a tracked engine is. */
+static inline uint32_t lbi_list_position(const lbi_engine *engine, uint32_t slot) {
+    lbi_place place = engine->places[slot];
+    return place.position - engine->lists[place.list].dropped;
+}
+
 /* ---- lengths.c ---- */
 
 void lbi_lengths_reset(lbi_engine *engine);
@@ -225,6 +245,9 @@ void lbi_lengths_grown(lbi_engine *engine, uint32_t list);
 void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list);
 /* The shortest list; the fastest core, then the lowest index, on a tie. */
 uint32_t lbi_lengths_shortest(const lbi_engine *engine);
+/* Of the lists of two or more the one of that number, by index: unlike by_length whatever has
+ * happened before. */
+uint32_t lbi_lengths_busy(const lbi_engine *engine, uint32_t number);
 static inline uint32_t lbi_lengths_at_least(const lbi_engine *engine, uint32_t length) {
     return length > engine->longest ? 0 : engine->longer[length];
 }

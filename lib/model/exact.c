@@ -272,7 +272,18 @@ static lb_status descend(enumeration *e, double *probability, bool *ret_end) {
     return LB_OK;
 }
 
+/* Nothing is left to chance: one realisation is all. */
+static lb_status weigh_the_only_one(enumeration *e) {
+    if (!lbi_run_all(&e->run, 0, e->durations, &e->job.cancelled))
+        return LB_ERR_CANCELLED;
+    lbi_moments_add(e->moments, e->durations + e->estimate->first, e->estimate->count, 1);
+    e->leaves = 1;
+    return LB_OK;
+}
+
 static lb_status enumerate(enumeration *e) {
+    if (!lbi_model_is_random(e->estimate->plan->model))
+        return weigh_the_only_one(e);
     lbi_run_begin(&e->run, 0, e->durations);
     double probability = 1;
     for (;;) {

@@ -27,6 +27,8 @@ void lbi_lengths_reset(lbi_engine *engine) {
     uint32_t count = engine->list_count;
     for (uint32_t i = 0; i < count; i++)
         engine->by_length[i] = engine->at[i] = i;
+    for (uint32_t i = 0; i < (count + 63) / 64; i++)
+        engine->busy[i] = 0;
     engine->longer[0] = count;
     engine->longest = engine->shortest = 0;
     uint64_t *tree = engine->shortest_tree;
@@ -53,6 +55,8 @@ void lbi_lengths_grown(lbi_engine *engine, uint32_t list) {
     exchange(engine, list, engine->longer[length]++);
     if (engine->shortest == length - 1 && engine->longer[length] == engine->list_count)
         engine->shortest = length;
+    if (length == 2)
+        engine->busy[list / 64] |= UINT64_C(1) << list % 64;
     replay(engine, list);
 }
 
@@ -63,10 +67,29 @@ void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list) {
         engine->longest = length - 1;
     if (length - 1 < engine->shortest)
         engine->shortest = length - 1;
+    if (length == 2)
+        engine->busy[list / 64] &= ~(UINT64_C(1) << list % 64);
     replay(engine, list);
 }
 
 uint32_t lbi_lengths_shortest(const lbi_engine *engine) {
     uint32_t rank = (uint32_t)engine->shortest_tree[1];
     return engine->model->rank == NULL ? rank : engine->model->by_rank[rank];
+}
+
+static uint32_t count_bits(uint64_t word) {
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
+}
+
+uint32_t lbi_lengths_busy(const lbi_engine *engine, uint32_t number) {
+    uint32_t at = 0;
+    for (uint32_t count; (count = count_bits(engine->busy[at])) <= number; at++)
+        number -= count;
+    uint64_t word = engine->busy[at];
+    for (; number > 0; number--)
+        word &= word - 1;
+    return 64 * at + count_bits((word & (0 - word)) - 1);
 }

@@ -100,25 +100,29 @@ void lbi_lists_reset(lbi_engine *engine) {
 
 /* ---- the heap, four children to a node ---- */
 
-static inline void put(lbi_engine *engine, lbi_entry *heap, uint32_t position, lbi_entry entry) {
-    heap[position] = entry;
+static inline void put(lbi_engine *engine, const lbi_list *list, uint32_t position,
+                       lbi_entry entry) {
+    engine->arena[list->begin + position] = entry;
     if (engine->tracked)
-        engine->places[entry.slot].position = position;
+        engine->places[entry.slot].position = position + list->dropped;
 }
 
-static void sift_up(lbi_engine *engine, lbi_entry *heap, uint32_t position, lbi_entry entry) {
+static void sift_up(lbi_engine *engine, const lbi_list *list, uint32_t position, lbi_entry entry) {
+    const lbi_entry *heap = engine->arena + list->begin;
     while (position > 0) {
         uint32_t parent = (position - 1) / 4;
         if (heap[parent].tag <= entry.tag)
             break;
-        put(engine, heap, position, heap[parent]);
+        put(engine, list, position, heap[parent]);
         position = parent;
     }
-    put(engine, heap, position, entry);
+    put(engine, list, position, entry);
 }
 
-static void sift_down(lbi_engine *engine, lbi_entry *heap, uint32_t length, uint32_t position,
+static void sift_down(lbi_engine *engine, const lbi_list *list, uint32_t position,
                       lbi_entry entry) {
+    const lbi_entry *heap = engine->arena + list->begin;
+    uint32_t length = list->length;
     for (;;) {
         uint32_t child = 4 * position + 1;
         if (child >= length)
@@ -129,10 +133,64 @@ static void sift_down(lbi_engine *engine, lbi_entry *heap, uint32_t length, uint
                 least = i;
         if (entry.tag <= heap[least].tag)
             break;
-        put(engine, heap, position, heap[least]);
+        put(engine, list, position, heap[least]);
         position = least;
     }
-    put(engine, heap, position, entry);
+    put(engine, list, position, entry);
+}
+
+static void sift(lbi_engine *engine, const lbi_list *list, uint32_t position, lbi_entry entry) {
+    if (position > 0 && entry.tag < engine->arena[list->begin + (position - 1) / 4].tag)
+        sift_up(engine, list, position, entry);
+    else
+        sift_down(engine, list, position, entry);
+}
+
+/* ---- a fresh list is sorted once ---- */
+
+static bool comes_before(const lbi_entry *a, const lbi_entry *b) {
+    return a->tag != b->tag ? a->tag < b->tag : a->number < b->number;
+}
+
+static void sink(lbi_entry *entries, size_t at, size_t count) {
+    lbi_entry entry = entries[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && comes_before(&entries[child], &entries[child + 1]))
+            child++;
+        if (!comes_before(&entry, &entries[child]))
+            break;
+        entries[at] = entries[child];
+    }
+    entries[at] = entry;
+}
+
+static void sort_entries(lbi_entry *entries, size_t count) {
+    if (count > 32) { /* heap sort: in place, whatever the order */
+        for (size_t i = count / 2; i > 0; i--)
+            sink(entries, i - 1, count);
+        for (size_t i = count - 1; i > 0; i--) {
+            lbi_entry largest = entries[0];
+            entries[0] = entries[i];
+            entries[i] = largest;
+            sink(entries, 0, i);
+        }
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        lbi_entry entry = entries[i];
+        size_t k = i;
+        for (; k > 0 && comes_before(&entry, &entries[k - 1]); k--)
+            entries[k] = entries[k - 1];
+        entries[k] = entry;
+    }
+}
+
+static void sort_fresh(lbi_engine *engine, lbi_list *list) {
+    lbi_entry *entries = engine->arena + list->begin;
+    sort_entries(entries, list->length);
+    list->shape = LBI_SORTED;
+    for (uint32_t i = 0; engine->tracked && i < list->length; i++)
+        engine->places[entries[i].slot].position = i + list->dropped;
 }
 
 /* ---- who came when ---- */
@@ -192,8 +250,11 @@ static void rebase_if_needed(lbi_engine *engine, uint32_t index) {
 void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double remaining) {
     lbi_list *list = &engine->lists[index];
     lbi_list_sync(engine, index);
-    if (list->length == 0)
+    if (list->length == 0) {
         list->virtual = list->weight = lbi_twofold_of(0);
+        list->shape = LBI_FRESH;
+    } else if (list->shape == LBI_SORTED)
+        list->shape = LBI_HEAP;
     if (list->length == list->room)
         make_room(engine, index);
     double weight = lbi_list_share(engine, index, slot);
@@ -204,8 +265,11 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
         engine->finite++;
     engine->running++;
     engine->places[slot].list = index;
-    sift_up(engine, engine->arena + list->begin, list->length,
-            (lbi_entry){.tag = tag, .slot = slot});
+    lbi_entry entry = {.tag = tag, .slot = slot, .number = list->length};
+    if (list->shape == LBI_FRESH)
+        put(engine, list, list->length, entry);
+    else
+        sift_up(engine, list, list->length, entry);
     if (engine->ordered)
         note_newest(engine, list, slot);
     if (engine->shared)
@@ -215,11 +279,43 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
     note_change(engine, index);
 }
 
+void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double tag) {
+    lbi_list *list = &engine->lists[index];
+    if (list->length == list->room)
+        make_room(engine, index);
+    list->shape = LBI_SORTED;
+    engine->places[slot].list = index;
+    put(engine, list, list->length, (lbi_entry){.tag = tag, .slot = slot});
+    engine->finite += tag < INFINITY;
+    engine->running++;
+    engine->state[slot] = LBI_RUNNING;
+    lbi_lengths_grown(engine, index);
+    note_change(engine, index);
+}
+
+/* Closes the gap that an entry leaves; the list is one shorter already. */
+static void close_gap(lbi_engine *engine, lbi_list *list, uint32_t position) {
+    const lbi_entry *entries = engine->arena + list->begin;
+    if (list->shape == LBI_SORTED && position == 0) {
+        list->begin++;
+        list->room--;
+        list->dropped++;
+        return;
+    }
+    if (list->shape == LBI_SORTED)
+        list->shape = LBI_HEAP;
+    if (position == list->length)
+        return;
+    if (list->shape == LBI_FRESH)
+        put(engine, list, position, entries[list->length]);
+    else
+        sift(engine, list, position, entries[list->length]);
+}
+
 /* Takes an entry out of a list whose progress is booked. */
 static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) {
     lbi_list *list = &engine->lists[index];
-    lbi_entry *heap = engine->arena + list->begin;
-    lbi_entry gone = heap[position];
+    lbi_entry gone = engine->arena[list->begin + position];
     if (engine->ordered)
         forget_order(engine, list, gone.slot);
     if (engine->shared)
@@ -232,13 +328,7 @@ static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) 
     list->weight = list->length == 0
                        ? lbi_twofold_of(0)
                        : lbi_twofold_plus(list->weight, -lbi_list_share(engine, index, gone.slot));
-    if (position < list->length) {
-        lbi_entry last = heap[list->length];
-        if (position > 0 && last.tag < heap[(position - 1) / 4].tag)
-            sift_up(engine, heap, position, last);
-        else
-            sift_down(engine, heap, list->length, position, last);
-    }
+    close_gap(engine, list, position);
     note_change(engine, index);
 }
 
@@ -266,10 +356,13 @@ void lbi_list_retag(lbi_engine *engine, uint32_t index, uint32_t position, doubl
     entry.tag = list->virtual.high + (list->virtual.low + remaining / weight);
     engine->finite += (entry.tag < INFINITY);
     engine->finite -= (heap[position].tag < INFINITY);
-    if (position > 0 && entry.tag < heap[(position - 1) / 4].tag)
-        sift_up(engine, heap, position, entry);
-    else
-        sift_down(engine, heap, list->length, position, entry);
+    if (list->shape == LBI_FRESH) {
+        entry.number = heap[position].number;
+        put(engine, list, position, entry);
+    } else {
+        list->shape = LBI_HEAP;
+        sift(engine, list, position, entry);
+    }
     note_change(engine, index);
 }
 
@@ -307,6 +400,8 @@ void lbi_lists_complete(lbi_engine *engine, double limit) {
 void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
     lbi_list *list = &engine->lists[index];
     list->changed = false;
+    if (list->shape == LBI_FRESH)
+        sort_fresh(engine, list);
     list->pace = pace;
     list->next = lbi_twofold_of(INFINITY);
     if (list->length > 0) {

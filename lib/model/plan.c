@@ -71,6 +71,7 @@ lb_status lbi_plan_new(lbi_plan *plan, const lb_model *model, const lb_workload 
     for (size_t i = 1; workload->weighted && i < workload->size && plan->weights == NULL; i++)
         if (workload->weights[i] != workload->weights[0])
             plan->weights = workload->weights;
+    plan->drains = lbi_drain_applies(model, workload, plan->weights);
     return plan_actions(plan, err);
 }
 
@@ -86,9 +87,17 @@ lb_status lbi_run_new(lbi_run *run, const lbi_plan *plan, lb_error *err) {
     lbi_engine_needs needs = {.processes = plan->size,
                               .tracked = plan->workload->event_count > 0,
                               .weighted = plan->weights != NULL};
+    if (plan->drains && !lbi_drain_new(&run->drain, plan->model, plan->size)) {
+        lbi_run_free(run);
+        return lbi_error_nomem(err, "the state of a realisation");
+    }
+    if (plan->drains && !lbi_model_is_random(plan->model))
+        return LB_OK;
     lb_status status = lbi_engine_new(&run->engine, plan->model, needs, err);
-    if (status != LB_OK)
+    if (status != LB_OK) {
+        lbi_run_free(run);
         return status;
+    }
     run->engine.weights = plan->weights;
     run->joined = lbi_array_new(plan->widest, sizeof *run->joined);
     if (run->joined == NULL) {
@@ -99,9 +108,15 @@ lb_status lbi_run_new(lbi_run *run, const lbi_plan *plan, lb_error *err) {
 }
 
 void lbi_run_free(lbi_run *run) {
+    lbi_drain_free(&run->drain);
     lbi_engine_free(&run->engine);
     free(run->joined);
     run->joined = NULL;
+}
+
+static void clear(double *durations, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        durations[i] = INFINITY;
 }
 
 void lbi_run_begin(lbi_run *run, uint64_t seed, double *durations) {
@@ -109,8 +124,7 @@ void lbi_run_begin(lbi_run *run, uint64_t seed, double *durations) {
     run->next_action = 0;
     run->begun = false;
     run->durations = durations;
-    for (size_t i = 0; i < run->plan->size; i++)
-        durations[i] = INFINITY;
+    clear(durations, run->plan->size);
 }
 
 static lb_event_kind kind_of(const lbi_run *run, const lbi_action *action) {
@@ -231,7 +245,18 @@ void lbi_run_close(lbi_run *run) {
 }
 
 bool lbi_run_all(lbi_run *run, uint64_t seed, double *durations, const atomic_bool *cancelled) {
+    const lbi_plan *plan = run->plan;
+    if (plan->drains && !lbi_model_is_random(plan->model)) {
+        clear(durations, plan->size);
+        lbi_drain_run(&run->drain, plan->model, plan->workload, NULL, durations);
+        return true;
+    }
     lbi_run_begin(run, seed, durations);
+    if (plan->drains) {
+        lbi_drain_run(&run->drain, plan->model, plan->workload, &run->engine, durations);
+        lbi_run_close(run);
+        run->begun = true;
+    }
     for (unsigned instants = 0; lbi_run_open(run); instants++) {
         lbi_engine_balance(&run->engine);
         lbi_run_close(run);

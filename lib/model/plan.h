@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "drain.h"
 #include "engine.h"
 
 typedef struct lbi_action {
@@ -22,6 +23,7 @@ typedef struct lbi_plan {
     /* By time, index, order. Without arrivals all arrive at 0, which is not listed here. */
     lbi_action *actions;
     size_t action_count;
+    bool drains;   /* see drain.h */
     size_t widest; /* the most actions that one instant can join */
 } lbi_plan;
 
@@ -31,7 +33,8 @@ void lbi_plan_free(lbi_plan *plan);
 
 typedef struct lbi_run {
     const lbi_plan *plan;
-    lbi_engine engine;
+    lbi_engine engine; /* not made where draining is all */
+    lbi_drain drain;
     lbi_action *joined; /* the actions of one instant, by index and order */
     size_t next_action;
     bool begun;
@@ -40,6 +43,7 @@ typedef struct lbi_run {
 
 lb_status lbi_run_new(lbi_run *run, const lbi_plan *plan, lb_error *err);
 void lbi_run_free(lbi_run *run);
+/* The following three are the general way, which is there unless the plan drains. */
 void lbi_run_begin(lbi_run *run, uint64_t seed, double *durations);
 /* To the next instant, up to where it must be balanced. False: nothing more completes. */
 bool lbi_run_open(lbi_run *run);

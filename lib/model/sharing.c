@@ -77,9 +77,9 @@ void lbi_sharing_forget(lbi_engine *engine, uint32_t list, uint32_t slot) {
 }
 
 double lbi_sharing_take(lbi_engine *engine, uint32_t slot) {
-    lbi_place place = engine->places[slot];
-    double remaining = lbi_list_take(engine, place.list, place.position);
-    lbi_sharing_forget(engine, place.list, slot);
+    uint32_t list = engine->places[slot].list;
+    double remaining = lbi_list_take(engine, list, lbi_list_position(engine, slot));
+    lbi_sharing_forget(engine, list, slot);
     return remaining;
 }
 

@@ -439,8 +439,8 @@ lb_status lb_sim_add(lb_sim *sim, double work, double weight, uint32_t core, uin
 }
 
 lb_status lb_sim_sleep(lb_sim *sim, lb_process_id id, lb_error *err) {
-    uint32_t slot;
-    bool completed;
+    uint32_t slot = LBI_NO_SLOT;
+    bool completed = false;
     lb_status status = find(sim, "sleep", id, &slot, err);
     if (status == LB_OK && lbi_engine_state(&sim->engine, slot) == LBI_ASLEEP)
         status = lbi_error(err, LB_ERR_INVALID, "sleep of process %llu: it is asleep",
@@ -456,7 +456,7 @@ lb_status lb_sim_sleep(lb_sim *sim, lb_process_id id, lb_error *err) {
 }
 
 lb_status lb_sim_wake(lb_sim *sim, lb_process_id id, lb_error *err) {
-    uint32_t slot;
+    uint32_t slot = LBI_NO_SLOT;
     lb_status status = find(sim, "wake", id, &slot, err);
     if (status == LB_OK && lbi_engine_state(&sim->engine, slot) != LBI_ASLEEP)
         status = lbi_error(err, LB_ERR_INVALID, "wake of process %llu: it is awake",
@@ -471,8 +471,8 @@ lb_status lb_sim_wake(lb_sim *sim, lb_process_id id, lb_error *err) {
 }
 
 lb_status lb_sim_remove(lb_sim *sim, lb_process_id id, lb_error *err) {
-    uint32_t slot;
-    bool completed;
+    uint32_t slot = LBI_NO_SLOT;
+    bool completed = false;
     lb_status status = enter_with(sim, "remove", id, &slot, &completed, err);
     if (status != LB_OK)
         return status;
@@ -486,8 +486,8 @@ lb_status lb_sim_remove(lb_sim *sim, lb_process_id id, lb_error *err) {
 }
 
 lb_status lb_sim_set_weight(lb_sim *sim, lb_process_id id, double weight, lb_error *err) {
-    uint32_t slot;
-    bool completed;
+    uint32_t slot = LBI_NO_SLOT;
+    bool completed = false;
     lb_status status = check_weight(weight, err);
     if (status == LB_OK)
         status = enter_with(sim, "set_weight", id, &slot, &completed, err);
@@ -505,8 +505,8 @@ lb_status lb_sim_set_weight(lb_sim *sim, lb_process_id id, double weight, lb_err
 }
 
 lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_error *err) {
-    uint32_t slot;
-    bool completed;
+    uint32_t slot = LBI_NO_SLOT;
+    bool completed = false;
     lb_status status = check_work(remaining, err);
     if (status == LB_OK)
         status = enter_with(sim, "set_work", id, &slot, &completed, err);

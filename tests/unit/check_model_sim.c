@@ -58,16 +58,16 @@ static problem random_problem(void) {
     options.core_speeds = below(2) ? p.speeds : NULL;
     lb_error err = {0};
     ASSERT_OK(lb_model_new(&options, &p.model, &err), err);
-    bool weighted = below(2), late = below(2);
+    bool plain = below(3) == 0, weighted = !plain && below(2), late = !plain && below(2);
     double time = 0;
     for (size_t i = 0; i < p.n; i++) {
         p.works[i] = below(4) == 0 ? below(4) : below(12) == 0 ? INFINITY : 5 * unit();
         p.weights[i] = weighted ? exp(8 * unit() - 4) : 1;
         time += late && below(2) ? 0.25 * below(3) : 0;
         p.arrivals[i] = time;
-        p.first[i] = below(3) == 0 ? below(p.cores) : LB_CORE_ANY;
+        p.first[i] = !plain && below(3) == 0 ? below(p.cores) : LB_CORE_ANY;
     }
-    p.event_count = below(3) == 0 ? 0 : below(EVENTS);
+    p.event_count = plain || below(3) == 0 ? 0 : below(EVENTS);
     for (size_t i = 0; i < p.event_count; i++) {
         action *a = &p.events[i];
         a->index = below((uint32_t)p.n);
@@ -86,7 +86,8 @@ static void sample(const problem *p, uint64_t seed, double *seconds) {
     ASSERT_OK(lb_workload_add_many(workload, p->works, p->n, NULL, &err), err);
     ASSERT_OK(lb_workload_set_weights(workload, 0, p->weights, p->n, &err), err);
     for (size_t i = 0; i < p->n; i++) {
-        ASSERT_OK(lb_workload_set_arrival(workload, i, p->arrivals[i], &err), err);
+        if (p->arrivals[i] > 0)
+            ASSERT_OK(lb_workload_set_arrival(workload, i, p->arrivals[i], &err), err);
         if (p->first[i] != LB_CORE_ANY)
             ASSERT_OK(lb_workload_set_first_core(workload, i, p->first[i], &err), err);
     }
@@ -206,8 +207,8 @@ START_TEST(online_is_batch) {
         drive(&d, &p, k, k % 2 == 0);
         for (size_t i = 0; i < p.n; i++) {
             completed += seconds[i] < INFINITY;
-            ck_assert_msg(d.seconds[i] == seconds[i] ||
-                              fabs(d.seconds[i] - seconds[i]) <= 1e-12 * seconds[i] + 1e-15,
+            ck_assert_msg(d.seconds[i] == seconds[i] || fabs(d.seconds[i] - seconds[i]) <=
+                                                            1e-12 * (p.arrivals[i] + seconds[i]),
                           "problem %d, process %zu: online %.17g, batch %.17g", (int)k, i,
                           d.seconds[i], seconds[i]);
         }
@@ -218,6 +219,58 @@ START_TEST(online_is_batch) {
     printf("%zu completions, %zu migrations alike\n", completed, migrations);
     ck_assert_uint_gt(completed, 30000);
     ck_assert_uint_gt(migrations, 5000);
+}
+END_TEST
+
+/* The batch model's shortcuts for plain workloads, at sizes where they matter. */
+START_TEST(many_plain_processes_online_and_in_batch) {
+    enum {
+        MANY = 3000
+    };
+    static double works[MANY], seconds[MANY], online[MANY];
+    lbi_random_seed(&randomness, 6);
+    lb_error err = {0};
+    for (int round = 0; round < 60; round++) {
+        lb_model_options options;
+        lb_model_options_init(&options, sizeof options);
+        double speeds[70];
+        options.cores = 1 + below(70);
+        for (uint32_t i = 0; i < options.cores; i++)
+            speeds[i] = 1 + below(2);
+        options.core_speeds = below(2) ? speeds : NULL;
+        options.policy = LB_POLICY_NONE + round % 4;
+        options.balance_delay = below(4) == 0 ? 5 : 0;
+        size_t n = 1 + below(MANY);
+        double grain = below(2) ? 0 : 1;
+        for (size_t i = 0; i < n; i++) /* many equal ones; some 0, some without end */
+            works[i] = below(500) == 0 ? INFINITY : grain > 0 ? below(30) : -log(unit());
+        lb_model *model = NULL;
+        lb_workload *workload = NULL;
+        lb_sim *sim = NULL;
+        ASSERT_OK(lb_model_new(&options, &model, &err), err);
+        ASSERT_OK(lb_workload_new(&workload, &err), err);
+        ASSERT_OK(lb_workload_add_many(workload, works, n, NULL, &err), err);
+        ASSERT_OK(lb_model_sample(model, workload, 9, seconds, &err), err);
+        ASSERT_OK(lb_sim_new(model, 9, &sim, &err), err);
+        ASSERT_OK(lb_sim_begin(sim, 0, &err), err);
+        for (size_t i = 0; i < n; i++) {
+            ASSERT_OK(lb_sim_add(sim, works[i], 1, LB_CORE_ANY, i, NULL, &err), err);
+            online[i] = INFINITY;
+        }
+        ASSERT_OK(lb_sim_commit(sim, &err), err);
+        ASSERT_OK(lb_sim_advance(sim, INFINITY, &err), err);
+        for (lb_sim_event event; lb_sim_poll(sim, &event) == 1;)
+            if (event.kind == LB_SIM_COMPLETED)
+                online[event.tag] = event.time;
+        for (size_t i = 0; i < n; i++)
+            ck_assert_msg(online[i] == seconds[i] ||
+                              fabs(online[i] - seconds[i]) <= 1e-12 * seconds[i],
+                          "round %d, process %zu of %zu: online %.17g, batch %.17g", round, i, n,
+                          online[i], seconds[i]);
+        lb_sim_free(sim);
+        lb_workload_free(workload);
+        lb_model_free(model);
+    }
 }
 END_TEST
 
@@ -787,7 +840,7 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("model_sim");
-    ADD(s, "batch", online_is_batch);
+    ADD(s, "batch", online_is_batch, many_plain_processes_online_and_in_batch);
     ADD(s, "rules", a_life, an_instant_is_balanced_once, events_of_one_instant_are_in_order,
         weights_and_works_change, processor_sharing_follows_its_definition,
         clones_go_the_same_way_until_reseeded, completion_wins_over_a_call_at_its_instant,
