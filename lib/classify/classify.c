@@ -17,6 +17,10 @@
 #define TEMPER 0.5
 #define SCALE_SPREAD 0.05      /* by how much a known scale may be off: standard deviation .. */
 #define SCALE_PRIOR_LEAST -8.0 /* .. and log of how probable it is to be off by any amount */
+#define SEARCH_LEAST                                                                               \
+    0.01 /* between these shares of unexplained time a search is worth a second .. */
+#define SEARCH_MOST 0.25
+#define SEARCH_CELLS 50000 /* .. where bounds times tasks are few enough */
 #define PRIOR_NONE_OF_THESE 0.04
 #define MISFIT                                                                                     \
     0.1 /* a policy that leaves so much of the time unexplained is as likely none of these */
@@ -35,26 +39,29 @@ static double log_sum(double a, double b) {
 }
 
 /* Lazy balancing may take from any list or from the longest; which, is not the question. */
-static lb_status fit_lazy(lbi_fit *fit, lb_error *err) {
-    lbi_lists longest;
-    lbi_lists *any = &fit->lists[LB_POLICY_LAZY];
-    lb_status status = lbi_lists_fit(&fit->progress, LB_POLICY_LAZY, false, any, err);
+static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_lists *ret_lists, lb_error *err) {
+    lbi_lists any, longest;
+    lb_status status = lbi_lists_fit(p, LB_POLICY_LAZY, false, wide, &any, err);
     if (status != LB_OK)
         return status;
-    status = lbi_lists_fit(&fit->progress, LB_POLICY_LAZY, true, &longest, err);
+    status = lbi_lists_fit(p, LB_POLICY_LAZY, true, wide, &longest, err);
     if (status != LB_OK) {
-        lbi_lists_free(&longest);
+        lbi_lists_free(&any);
         return status;
     }
-    double both = log_sum(any->log_likelihood, longest.log_likelihood) - log(2);
-    if (longest.log_likelihood > any->log_likelihood) {
-        lbi_lists other = *any;
-        *any = longest;
-        longest = other;
-    }
-    any->log_likelihood = both;
-    lbi_lists_free(&longest);
+    bool is_longest = longest.log_likelihood > any.log_likelihood;
+    *ret_lists = is_longest ? longest : any;
+    ret_lists->log_likelihood = log_sum(any.log_likelihood, longest.log_likelihood) - log(2);
+    lbi_lists_free(is_longest ? &any : &longest);
     return LB_OK;
+}
+
+/* Nothing is to be freed where it fails. */
+static lb_status fit_lists(const lbi_progress *p, lb_policy policy, bool wide, lbi_lists *ret_lists,
+                           lb_error *err) {
+    if (policy == LB_POLICY_LAZY)
+        return fit_lazy(p, wide, ret_lists, err);
+    return lbi_lists_fit(p, policy, false, wide, ret_lists, err);
 }
 
 /* All policies, with `done` as it is scaled now. */
@@ -66,16 +73,13 @@ static lb_status fit_policies(lbi_fit *fit, double *workspace, lb_error *err) {
     fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p, ends);
     free(ends);
     lbi_sharing_fit(p, workspace, &fit->sharing);
-    lb_status status = lbi_lists_fit(p, LB_POLICY_NONE, false, &fit->lists[LB_POLICY_NONE], err);
-    if (status == LB_OK)
-        status = fit_lazy(fit, err);
-    if (status == LB_OK)
-        status = lbi_lists_fit(p, LB_POLICY_ACTIVE, false, &fit->lists[LB_POLICY_ACTIVE], err);
-    if (status != LB_OK)
-        return status;
-    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
-        fit->log_likelihood[i] = fit->lists[i].log_likelihood;
     fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
+        lb_status status = fit_lists(p, (lb_policy)i, false, &fit->lists[i], err);
+        if (status != LB_OK)
+            return status;
+        fit->log_likelihood[i] = fit->lists[i].log_likelihood;
+    }
     return LB_OK;
 }
 
@@ -97,6 +101,32 @@ static size_t count_observations(const lbi_progress *p) {
 static double log_scale_prior(const lbi_progress *p, double scale) {
     double off = log(scale / p->known_scale) / SCALE_SPREAD;
     return isnan(p->known_scale) ? 0 : fmax(-off * off / 2, SCALE_PRIOR_LEAST);
+}
+
+/* Lists that explain most of the trace and not all of it may be the right ones after a wrong turn
+ * of the search. */
+static lb_status search_again(lbi_fit *fit, lb_error *err) {
+    lbi_progress *p = &fit->progress;
+    int best = LB_POLICY_NONE;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        best = fit->log_likelihood[i] > fit->log_likelihood[best] ? i : best;
+    lbi_lists wide, *lists = &fit->lists[best];
+    if (p->bounds * p->tasks > SEARCH_CELLS || lists->misfit < SEARCH_LEAST ||
+        lists->misfit > SEARCH_MOST)
+        return LB_OK;
+    lbi_progress_scale(p, fit->scale[best]);
+    lb_status status = fit_lists(p, (lb_policy)best, true, &wide, err);
+    lbi_progress_scale(p, 1 / fit->scale[best]);
+    if (status != LB_OK)
+        return status;
+    if (wide.log_likelihood > lists->log_likelihood) {
+        fit->log_likelihood[best] += wide.log_likelihood - lists->log_likelihood;
+        lbi_lists better = wide;
+        wide = *lists;
+        *lists = better;
+    }
+    lbi_lists_free(&wide);
+    return LB_OK;
 }
 
 /* Each policy with the scale that suits it best. Densities are those of scaled progress, so each
@@ -131,6 +161,8 @@ static lb_status fit_all(lbi_fit *fit, lb_error *err) {
     }
     free(workspace);
     lbi_progress_scale(p, 1 / scale);
+    if (status == LB_OK)
+        status = search_again(&best, err);
     *fit = best;
     return status;
 }

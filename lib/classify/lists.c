@@ -17,6 +17,7 @@
 #include "classify/likelihood.h"
 
 #define BEAM 32
+#define BEAM_WIDE 256
 #define BEAM_LARGE 8
 #define CHOICES 8
 #define CHOICES_LARGE 3
@@ -745,10 +746,10 @@ static lb_status search_all(search *s, lb_error *err) {
 }
 
 static lb_status search_make(search *s, const lbi_progress *p, lb_policy policy, bool longest,
-                             lb_error *err) {
+                             bool wide, lb_error *err) {
     size_t tasks = p->tasks;
     *s = (search){.p = p, .policy = policy, .longest = longest};
-    s->beam = tasks < LARGE ? BEAM : BEAM_LARGE;
+    s->beam = tasks >= LARGE ? BEAM_LARGE : wide ? BEAM_WIDE : BEAM;
     s->choices = tasks < LARGE ? CHOICES : CHOICES_LARGE;
     size_t bytes = tasks * (sizeof(uint32_t) + sizeof(uint16_t));
     s->stride = (bytes + 7) / 8 * 8 + (p->cores + 1 + 1) / 2 * 2 * sizeof(block);
@@ -813,11 +814,11 @@ static lb_status read_history(const search *s, lbi_lists *ret, lb_error *err) {
     return LB_OK;
 }
 
-lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest,
+lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest, bool wide,
                         lbi_lists *ret_lists, lb_error *err) {
     search s;
     *ret_lists = (lbi_lists){0};
-    lb_status status = search_make(&s, progress, policy, longest, err);
+    lb_status status = search_make(&s, progress, policy, longest, wide, err);
     if (status == LB_OK)
         status = search_all(&s, err);
     if (status == LB_OK)

@@ -8,8 +8,11 @@
 
 #include "classify/likelihood.h"
 
-static const double rotation_times[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
-static const double log_priors[] = {-1.39, -2.08, -2.08, -2.08, -2.08, -2.08, -2.08, -3.0};
+/* On four cores; on more, where one move stirs up two lists of many, in proportion. */
+static const double rotation_times[] = {0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
+static const double log_priors[] = {-1.39, -1.9, -1.9, -1.9, -1.9, -1.9, -3.0};
+/* How long nothing may be rotated, with probabilities: some arrangements last. */
+static const double still[][2] = {{0.2, 0.25}, {0.4, 0.35}, {0.8, 0.27}, {1.6, 0.1}, {3.2, 0.03}};
 #define TIMES (sizeof rotation_times / sizeof *rotation_times)
 #define RESTLESS 0.01 /* how often a window is uneven without being due */
 
@@ -24,6 +27,10 @@ typedef struct lists {
     double shorter;  /* the share of tasks in shorter lists */
     double variance; /* of the tasks' rates */
 } lists;
+
+static double rotation_time(const lbi_progress *p, size_t index) {
+    return rotation_times[index] * fmax(1, p->cores / 4.0);
+}
 
 static double square(double x) {
     return x * x;
@@ -118,8 +125,8 @@ static double log_still(const lbi_progress *p) {
         if (alive > p->cores && alive % p->cores != 0)
             uneven_time += p->time[k + 1] - p->time[k];
     }
-    for (size_t t = 1; t < TIMES; t++)
-        sum += exp(log_priors[t] - uneven_time / rotation_times[t]);
+    for (size_t t = 0; t < sizeof still / sizeof *still; t++)
+        sum += still[t][1] * exp(-uneven_time / still[t][0]);
     return log(sum);
 }
 
@@ -132,10 +139,10 @@ void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharin
     double logs[TIMES], best = -DBL_MAX, sum = 0;
     for (size_t t = 0; t < TIMES; t++) {
         double misfit;
-        logs[t] = fit_time(progress, rotation_times[t], states, &misfit) + log_priors[t];
+        logs[t] = fit_time(progress, rotation_time(progress, t), states, &misfit) + log_priors[t];
         if (logs[t] > best) {
             best = logs[t];
-            ret_sharing->rotation_time = rotation_times[t];
+            ret_sharing->rotation_time = rotation_time(progress, t);
             ret_sharing->misfit = misfit;
         }
     }

@@ -31,8 +31,9 @@ typedef struct lbi_lists {
     double misfit; /* the share of observed time in which the history does not explain the rates */
 } lbi_lists;
 
-/* `longest`: lazy balancing takes from the longest list, not from any. */
-lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest,
+/* `longest`: lazy balancing takes from the longest list, not from any. `wide`: a search that takes
+ * longer and loses its way less. */
+lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest, bool wide,
                         lbi_lists *ret_lists, lb_error *err);
 void lbi_lists_free(lbi_lists *lists);
 
