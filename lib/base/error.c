@@ -7,11 +7,19 @@
 
 #include "base/text.h"
 
+/* A message is one line, whatever names and paths it quotes. */
+static void keep_one_line(char *message) {
+    for (unsigned char *c = (unsigned char *)message; *c != '\0'; c++)
+        if (*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
 static void fill(lb_error *err, lb_status status, int os_errno, const char *format,
                  va_list arguments) {
     err->status = status;
     err->os_errno = os_errno;
     lbi_vsnprintf(err->message, sizeof err->message, format, arguments);
+    keep_one_line(err->message);
     if (os_errno == 0)
         return;
     size_t length = strlen(err->message);

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-void lbi_options_init(void *options, size_t size, const void *defaults, size_t known) {
-    lbi_options_write(options, size, defaults, known);
-    /* What a newer program knows and this library does not is 0, which asks for nothing. */
-    if (size > known)
-        memset((char *)options + known, 0, size - known);
-}
-
 lb_status lbi_options_read(const void *options, void *ret_options, size_t first, size_t known,
                            const char *name, lb_error *err) {
     if (options == NULL)
@@ -32,6 +25,9 @@ lb_status lbi_options_read(const void *options, void *ret_options, size_t first,
 
 void lbi_options_write(void *ret_options, size_t size, const void *options, size_t known) {
     memcpy(ret_options, options, size < known ? size : known);
+    /* What a newer program knows and this library does not is 0, which asks for nothing. */
+    if (size > known)
+        memset((char *)ret_options + known, 0, size - known);
     if (size >= sizeof size)
         memcpy(ret_options, &size, sizeof size);
 }

@@ -30,7 +30,7 @@
 static const lb_classify_options defaults = {sizeof defaults, 0.95};
 
 void lb_classify_options_init(lb_classify_options *options, size_t size) {
-    lbi_options_init(options, size, &defaults, sizeof defaults);
+    lbi_options_write(options, size, &defaults, sizeof defaults);
 }
 
 static double log_sum(double a, double b) {

@@ -16,11 +16,11 @@ static const lb_experiment_options experiment_defaults = {
 static const lb_host_options host_defaults = {.size = sizeof host_defaults};
 
 void lb_experiment_options_init(lb_experiment_options *options, size_t size) {
-    lbi_options_init(options, size, &experiment_defaults, sizeof experiment_defaults);
+    lbi_options_write(options, size, &experiment_defaults, sizeof experiment_defaults);
 }
 
 void lb_host_options_init(lb_host_options *options, size_t size) {
-    lbi_options_init(options, size, &host_defaults, sizeof host_defaults);
+    lbi_options_write(options, size, &host_defaults, sizeof host_defaults);
 }
 
 lb_status lbi_experiment_options_read(const lb_experiment_options *options,

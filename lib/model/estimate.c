@@ -20,7 +20,7 @@ static const lb_estimate_options defaults = {
 };
 
 void lb_estimate_options_init(lb_estimate_options *options, size_t size) {
-    lbi_options_init(options, size, &defaults, sizeof defaults);
+    lbi_options_write(options, size, &defaults, sizeof defaults);
 }
 
 static lb_status check(const lb_estimate_options *options, lb_error *err) {

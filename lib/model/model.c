@@ -17,7 +17,7 @@ static const lb_model_options defaults = {
 };
 
 void lb_model_options_init(lb_model_options *options, size_t size) {
-    lbi_options_init(options, size, &defaults, sizeof defaults);
+    lbi_options_write(options, size, &defaults, sizeof defaults);
 }
 
 static lb_status check_time(const char *field, double value, lb_error *err) {

@@ -37,6 +37,8 @@ START_TEST(error_says_what_and_why) {
     ck_assert_str_eq(err.message, "file \"x\": No such file or directory");
     ck_assert_int_eq(err.os_errno, ENOENT);
     ck_assert_int_eq(lbi_error(NULL, LB_ERR_LIMIT, "unheard"), LB_ERR_LIMIT);
+    lbi_error(&err, LB_ERR_INVALID, "name \"%s\"", "a\nb\x1b\x7f\xc3\xa9");
+    ck_assert_str_eq(err.message, "name \"a?b??\xc3\xa9\"");
     char words[400];
     memset(words, 'x', sizeof words - 1);
     words[sizeof words - 1] = '\0';
@@ -151,7 +153,7 @@ START_TEST(options_follow_their_size) {
         uint64_t later;
     } newer;
     memset(&newer, 0xff, sizeof newer);
-    lbi_options_init(&newer, sizeof newer, &defaults, sizeof defaults);
+    lbi_options_write(&newer, sizeof newer, &defaults, sizeof defaults);
     ck_assert_uint_eq(newer.known.size, sizeof newer);
     ck_assert_uint_eq(newer.later, 0);
 
