@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "base/text.h"
 #include "experiment/crew.h"
 #include "experiment/schedule.h"
 #include "harness.h"
@@ -125,6 +126,15 @@ static lb_status detect(const lb_experiment_options *options, lb_trace **ret_tra
         patient.budget *= 2;
     } while (status == LB_ERR_TIMEOUT && patient.budget < 100);
     return status;
+}
+
+/* Not by strtod(), which under a comma locale reads 0 of "0.00002". */
+static double meta_number(const lb_trace *trace, const char *key) {
+    const char *text = lb_trace_meta(trace, key);
+    double number;
+    ck_assert_msg(text != NULL && lbi_parse_number(text, text + strlen(text), &number),
+                  "%s is no number: %s", key, text == NULL ? "not there" : text);
+    return number;
 }
 
 static lb_workload *works(const double *work, size_t n) {
@@ -294,7 +304,7 @@ static void assert_sound(const lb_trace *trace, uint32_t tasks) {
                                        "budget_s", "chunk_s", "foreign_cpu_percent"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         ck_assert_msg(lb_trace_meta(trace, keys[i]) != NULL, "no %s", keys[i]);
-    double foreign = strtod(lb_trace_meta(trace, "foreign_cpu_percent"), NULL);
+    double foreign = meta_number(trace, "foreign_cpu_percent");
     ck_assert(foreign >= 0 && foreign <= 101);
     ck_assert_ptr_null(lb_trace_meta(trace, "lost_units"));
     ck_assert_ptr_nonnull(strstr(lb_trace_meta(trace, "class"), "SCHED_"));
@@ -324,7 +334,7 @@ START_TEST(detect_records) {
     ck_assert_uint_eq(sum, tasks);
     ck_assert_uint_eq(cores, lb_host_cores(host));
     /* The unit is a whole number of chunks, and near what was asked for. */
-    double chunk = strtod(lb_trace_meta(trace, "chunk_s"), NULL), unit = lb_trace_unit_work(trace);
+    double chunk = meta_number(trace, "chunk_s"), unit = lb_trace_unit_work(trace);
     ck_assert_double_lt(fabs(unit / chunk - round(unit / chunk)), 1e-3);
     ck_assert_double_lt(fabs(unit - options.unit_work), chunk);
     /* Every task was bound, let go and told to end, and ended no sooner than told. */
@@ -362,7 +372,7 @@ START_TEST(workload_records) {
     assert_childless();
     assert_sound(trace, 5);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "workload");
-    double unit = lb_trace_unit_work(trace), chunk = strtod(lb_trace_meta(trace, "chunk_s"), NULL);
+    double unit = lb_trace_unit_work(trace), chunk = meta_number(trace, "chunk_s");
     size_t n;
     const lb_unit *units = lb_trace_units(trace, &n);
     for (uint32_t task = 0; task < 5; task++) {
