@@ -212,6 +212,17 @@ uint32_t lbi_engine_choose(lbi_engine *engine, uint32_t ways) {
     return script->taken[script->used++];
 }
 
+bool lbi_script_next(lbi_script *script) {
+    script->length = script->used;
+    while (script->length > 0) {
+        size_t last = script->length - 1;
+        if (++script->taken[last] < script->ways[last])
+            return true;
+        script->length--;
+    }
+    return false;
+}
+
 /* ---- an instant ---- */
 
 double lbi_engine_next(const lbi_engine *engine) {

@@ -79,6 +79,9 @@ typedef struct lbi_script {
     bool failed; /* no memory, or too long */
 } lbi_script;
 
+/* To the next sequence of choices, as an odometer counts; false: that was the last. */
+bool lbi_script_next(lbi_script *script);
+
 typedef struct lbi_move {
     uint32_t slot, from, to;
 } lbi_move;

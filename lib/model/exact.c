@@ -197,18 +197,6 @@ static lb_status note_outcome(enumeration *e, fork *f) {
     return LB_OK;
 }
 
-/* The next sequence of choices, as an odometer counts; false: that was the last. */
-static bool next_script(lbi_script *script) {
-    script->length = script->used;
-    while (script->length > 0) {
-        size_t last = script->length - 1;
-        if (++script->taken[last] < script->ways[last])
-            return true;
-        script->length--;
-    }
-    return false;
-}
-
 static lb_status find_outcomes(enumeration *e, fork *f) {
     e->script.length = 0;
     uint64_t tried = 0;
@@ -220,7 +208,7 @@ static lb_status find_outcomes(enumeration *e, fork *f) {
         if (status != LB_OK)
             return status;
         e->pending += f->outcome_count - before;
-        bool more = next_script(&e->script);
+        bool more = lbi_script_next(&e->script);
         if (!more && tried == 1)
             return LB_OK; /* nothing was chosen: the run stands as balanced */
         restore(e, f);

@@ -429,6 +429,54 @@ START_TEST(realisations_depend_on_seed_and_number_alone) {
 }
 END_TEST
 
+/* Small problems are drawn from a tree of all realisations: the same ones. */
+START_TEST(drawn_from_a_tree_or_simulated) {
+    enum {
+        N = 9,
+        SAMPLES = 20000
+    };
+    for (int policy = LB_POLICY_LAZY; policy <= LB_POLICY_ACTIVE; policy++) {
+        lb_model *model = new_model(3, (lb_policy)policy);
+        lb_workload *workload = random_workload(12, N);
+        event(workload, 3, 4, LB_EVENT_SLEEP);
+        event(workload, 3, 6, LB_EVENT_WAKE);
+        event(workload, 5, 20, LB_EVENT_STOP);
+        lb_error err = {0};
+        lb_sampler *sampler = NULL;
+        ASSERT_OK(lb_sampler_new(model, workload, &sampler, &err), err);
+        double sum[N] = {0}, completed[N] = {0}, seconds[N];
+        for (uint64_t k = 0; k < SAMPLES; k++) {
+            ASSERT_OK(lb_sampler_run(sampler, lb_realisation_seed(8, 100 + k), seconds, &err), err);
+            for (int i = 0; i < N; i++)
+                if (seconds[i] < INFINITY) {
+                    sum[i] += seconds[i];
+                    completed[i]++;
+                }
+        }
+        lb_estimate_options options;
+        lb_estimate_options_init(&options, sizeof options);
+        options.method = LB_METHOD_SAMPLE;
+        options.samples = SAMPLES;
+        options.first_sample = 100;
+        options.seed = 8;
+        lb_duration one[N], many[N];
+        ASSERT_OK(lb_model_durations(model, workload, &options, one, &err), err);
+        options.threads = 3;
+        ASSERT_OK(lb_model_durations(model, workload, &options, many, &err), err);
+        ck_assert_int_eq(memcmp(one, many, sizeof one), 0);
+        for (int i = 0; i < N; i++) {
+            ck_assert_double_eq_tol(one[i].completion, completed[i] / SAMPLES, 1e-15);
+            double mean = sum[i] / completed[i];
+            if (completed[i] > 0)
+                ck_assert_double_eq_tol(one[i].mean, mean, 1e-10 * mean);
+        }
+        lb_sampler_free(sampler);
+        lb_workload_free(workload);
+        lb_model_free(model);
+    }
+}
+END_TEST
+
 START_TEST(one_process_is_estimated_as_among_all) {
     lb_model *model = new_model(4, LB_POLICY_LAZY);
     lb_workload *workload = random_workload(3, 10);
@@ -971,7 +1019,8 @@ Suite *suite(void) {
         sleepers_return_to_the_list_they_left, only_the_net_effect_of_an_instant_counts,
         events_within_the_window_are_one_instant, no_processes_and_infinite_ones);
     ADD(s, "estimates", threads_change_nothing, realisations_depend_on_seed_and_number_alone,
-        one_process_is_estimated_as_among_all, exact_has_a_bound_and_auto_goes_on_by_sampling,
+        drawn_from_a_tree_or_simulated, one_process_is_estimated_as_among_all,
+        exact_has_a_bound_and_auto_goes_on_by_sampling,
         rotation_is_sampled_and_tends_to_processor_sharing, rotation_times_are_exponential,
         progress_and_cancel);
     ADD(s, "bad input", model_options_are_checked, estimates_are_checked);
