@@ -69,11 +69,15 @@ int main(int argc, char **argv) {
     int status = STATUS_ERROR;
     bool known = false;
     if (lb_trace_load(path, &trace, &err) != LB_OK) {
-        fail("%s", err.message);
+        /* Of a malformed line the message has the number, of anything else the path. */
+        if (err.status == LB_ERR_FORMAT)
+            fail("%s: %s", argv[optind], err.message);
+        else
+            fail("%s", err.message);
         goto done;
     }
     if (lb_trace_tasks(trace) == 0) {
-        fail("%s: no task is in it", path);
+        fail("%s: no task is in it", argv[optind]);
         goto done;
     }
     if (lb_classify(trace, &options, &verdict, &err) != LB_OK) {

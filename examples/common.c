@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -183,6 +184,14 @@ void print_json_part(const char *json) {
     printf("%.*s", length, json);
 }
 
+/* A number of `width` with its unit, or "-" where there is none. */
+static void print_cell(int width, double value, const char *unit) {
+    if (isfinite(value))
+        printf(" %*.2f %s", width, value, unit);
+    else
+        printf(" %*s", width + 1 + (int)strlen(unit), "-");
+}
+
 int print_verdict(const lb_verdict *verdict, const lb_table *profile) {
     lb_error err;
     char *text;
@@ -198,12 +207,14 @@ int print_verdict(const lb_verdict *verdict, const lb_table *profile) {
     for (size_t row = 0; row < lb_table_rows(profile); row++) {
         double mean = lb_table_get(profile, row, "mean_s");
         double model = lb_table_get(profile, row, "model_s");
-        printf("%8.0f %7.2f ms %9.2f ms", lb_table_get(profile, row, "concurrency"), 1e3 * mean,
-               1e3 * lb_table_get(profile, row, "stddev_s"));
-        if (isfinite(model))
-            printf(" %7.2f ms %+6.1f %%", 1e3 * model, 100 * (model - mean) / mean);
+        printf("%8.0f", lb_table_get(profile, row, "concurrency"));
+        print_cell(7, 1e3 * mean, "ms");
+        print_cell(9, 1e3 * lb_table_get(profile, row, "stddev_s"), "ms");
+        print_cell(7, 1e3 * model, "ms");
+        if (isfinite(model) && mean > 0)
+            printf(" %+6.1f %%", 100 * (model - mean) / mean);
         else
-            printf(" %10s %8s", "-", "-");
+            printf(" %8s", "-");
         printf(" %9.0f\n", lb_table_get(profile, row, "units"));
     }
     return STATUS_OK;
@@ -294,14 +305,33 @@ static void write_plot(FILE *gnuplot, const lb_trace *trace, const char *path) {
     }
 }
 
+/* Gnuplot does not tell when a disk is full. So: is the end of the picture there? True also of what
+ * cannot be read back, such as a pipe. */
+static bool is_whole(const char *path) {
+    char tail[15];
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return errno == EACCES;
+    if (lseek(file, -(off_t)sizeof tail, SEEK_END) < 0) {
+        bool pipe = errno == ESPIPE;
+        close(file);
+        return pipe;
+    }
+    ssize_t n = read(file, tail, sizeof tail);
+    close(file);
+    const char *end = ends_with(path, ".svg") ? "</svg>" : "IEND";
+    return n == 0 || (n > 0 && memmem(tail, (size_t)n, end, strlen(end)) != NULL);
+}
+
 int plot_trace(const lb_trace *trace, const char *path) {
     size_t n;
     if (lb_trace_units(trace, &n) == NULL)
         return fail("nothing to plot to %s: the trace has no units", path);
-    /* A gnuplot that is not there or gave up must not end us with SIGPIPE. */
+    /* A gnuplot that is not there or gave up must not end us with SIGPIPE. Where it cannot open the
+     * file it draws on its standard output. */
     signal(SIGPIPE, SIG_IGN);
     fflush(stdout);
-    FILE *gnuplot = popen("exec gnuplot -d", "w");
+    FILE *gnuplot = popen("exec gnuplot -d >/dev/null", "w");
     if (gnuplot == NULL)
         return fail("cannot start gnuplot: %s", strerror(errno));
     write_plot(gnuplot, trace, path);
@@ -310,5 +340,7 @@ int plot_trace(const lb_trace *trace, const char *path) {
         return fail("cannot plot to %s: gnuplot is not installed", path);
     if (status != 0)
         return fail("cannot plot to %s: gnuplot failed", path);
+    if (!is_whole(path))
+        return fail("cannot plot to %s: gnuplot could not write all of it", path);
     return STATUS_OK;
 }

@@ -302,6 +302,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {NULL, 0, NULL, 0},
     };
     uint64_t number;
+    bool own_model = false, exact = false;
     *ret_options = (struct options){.format = LB_FORMAT_TEXT};
     lb_model_options *model = &ret_options->model;
     lb_model_options_init(model, sizeof *model);
@@ -318,6 +319,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             model->cores = (uint32_t)number;
             break;
         case 'p':
+            own_model = true;
             model->policy = LB_POLICY_NONE;
             while (model->policy <= LB_POLICY_IMMEDIATE &&
                    strcmp(optarg, policy_name((lb_policy)model->policy)) != 0)
@@ -338,15 +340,17 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             ret_options->file = optarg;
             break;
         case DELAY:
+            own_model = true;
             if (!parse_number(optarg, 0, 1e300, &model->balance_delay))
                 return usage_error("--balance-delay %s: seconds, 0 or more", optarg);
             break;
         case ROTATION:
+            own_model = true;
             if (!parse_number(optarg, 0, 1e300, &model->rotation_time))
                 return usage_error("--rotation-time %s: seconds, 0 or more", optarg);
             break;
         case EXACT:
-            estimate->method = LB_METHOD_EXACT;
+            exact = true;
             break;
         case SAMPLES:
             if (!parse_integer(optarg, 1, UINT64_MAX, &estimate->samples))
@@ -377,6 +381,15 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         return usage_error("--cores is needed");
     if ((ret_options->file != NULL) == (optind < argc))
         return usage_error("either works or a --file are needed");
+    if (ret_options->file != NULL &&
+        (ret_options->first_cores != NULL || ret_options->weights != NULL))
+        return usage_error("with a --file first cores and weights stand in it");
+    if (ret_options->preset != NULL && own_model)
+        return usage_error("--preset says the policy, and delays and rotation have no part in it");
+    if (exact && estimate->samples != 0)
+        return usage_error("--exact and --samples exclude each other");
+    if (exact)
+        estimate->method = LB_METHOD_EXACT;
     return -1;
 }
 

@@ -61,9 +61,12 @@ with tempfile.TemporaryDirectory() as folder:
     assert verdict["policy"] == "unknown"
     assert "lazy" in verdict["reasons"][0] and "active" in verdict["reasons"][0], verdict
 
+    # No number is no word: where too few units fell into a row it has a dash.
+    assert "nan" not in run(classify, path, status=3)
+
     # Three lines: nothing at all was measured, or it is no trace.
     run(classify, file(head), status=1, said="no task")
-    run(classify, file("one\ntwo\nthree\n"), status=1, said="line 1")
+    run(classify, file("one\ntwo\nthree\n"), status=1, said=f"{path}: line 1")
     run(classify, file(head.replace("# cores: 2\n", "") + "0,0,1\n"), status=1, said="cores")
     run(classify, file(head + "0,0.5,0.2\n"), status=1, said="line 4")
     run(classify, file(""), status=1, said="line 1")

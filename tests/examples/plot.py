@@ -34,5 +34,12 @@ with tempfile.TemporaryDirectory() as folder:
     run(classify, "-", "--plot", png, input=text)
     with open(png, "rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n"
-    run(classify, "-", "--plot", os.path.join(folder, "no", "plot.svg"), input=text, status=1,
-        said="gnuplot failed")
+    # Where it cannot open the file gnuplot would draw on standard output, into what stands there.
+    told = run(classify, "-", "--plot", os.path.join(folder, "no", "plot.svg"), input=text,
+               status=1, said="gnuplot failed")
+    assert told == run(classify, "-", input=text)
+    # It does not tell when a disk is full either.
+    for name in ("full.svg", "full.png"):
+        full = os.path.join(folder, name)
+        os.symlink("/dev/full", full)
+        run(classify, "-", "--plot", full, input=text, status=1, said="all of it")

@@ -141,6 +141,10 @@ for words, said in [
     (["-c2", "--first-cores", "0,1", 1], "--first-cores"),
     (["-c2", "--samples", "0", 1], "--samples 0"),
     (["-c2", "--seed", "-1", 1], "--seed -1"),
+    (["-c2", "--exact", "--samples", 3, 1], "--exact and --samples"),
+    (["-c2", "--preset", "windows-7", "-p", "lazy", 1], "--preset"),
+    (["-c2", "--preset", "windows-7", "--balance-delay", 1, 1], "--preset"),
+    (["-c2", "--file", "-", "--weights", 1], "--file"),
     (["--nonsense"], "nonsense"),
 ]:
     run(predict, *words, status=2, said=said)
