@@ -164,6 +164,9 @@ static lb_status look_after(lbi_crew *crew, uint32_t worker, lb_error *err) {
                          (unsigned)worker, (long)hand->process, detail);
     hand->alive = false;
     crew->alive--;
+    /* Its CPU time went to whoever waited for it. */
+    if (fate == LBI_FATE_LOST)
+        crew->busy_ns = -1;
     uint32_t state = atomic_load(&slot->state);
     if (state == LBI_STATE_ENDED)
         return LB_OK;
