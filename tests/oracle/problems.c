@@ -99,8 +99,11 @@ static void draw(uint64_t *dice, bool large, struct oracle_problem *ret_problem)
         p.n = dice_one_in(dice, 4) ? dice_below(dice, 6) : 5 + dice_below(dice, 8);
     double span = large ? p.n / (3.0 * p.cores) : 1; /* while how much happens */
 
-    bool speeds = dice_one_in(dice, 3), weights = dice_one_in(dice, 3);
-    bool arrivals = dice_one_in(dice, 3), first_cores = dice_one_in(dice, 3);
+    /* The plainest may be solved in ways of their own. */
+    bool plain = dice_one_in(dice, 4);
+    bool speeds = dice_one_in(dice, 3), weights = !plain && dice_one_in(dice, 3);
+    bool arrivals = !plain && dice_one_in(dice, 3);
+    bool first_cores = !plain && dice_one_in(dice, 3);
     bool zeros = dice_one_in(dice, 10), infinite = dice_one_in(dice, 10);
     bool equal = dice_one_in(dice, 8);
     int weighing = dice_below(dice, 4);
@@ -116,7 +119,7 @@ static void draw(uint64_t *dice, bool large, struct oracle_problem *ret_problem)
         p.arrival[i] = arrivals ? nudged(dice, draw_time(dice, coarse, 6 * span)) : 0;
         p.first_core[i] = first_cores && !dice_one_in(dice, 3) ? dice_below(dice, p.cores) : -1;
     }
-    if (dice_one_in(dice, 2))
+    if (!plain && dice_one_in(dice, 2))
         draw_events(dice, coarse, span, &p);
     if (dice_one_in(dice, 3))
         p.delay = nudged(dice, draw_time(dice, coarse, 3));
