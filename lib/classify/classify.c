@@ -24,7 +24,7 @@
 #define PRIOR_NONE_OF_THESE 0.04
 #define MISFIT                                                                                     \
     0.1 /* a policy that leaves so much of the time unexplained is as likely none of these */
-#define LEAD 0.2
+#define LEAD 0.15
 #define NEVER_LESS 1e-5 /* no trace is proof: what every policy keeps */
 
 static const lb_classify_options defaults = {sizeof defaults, 0.95};
@@ -200,7 +200,7 @@ static double trust(double misfit) {
 }
 
 /* Shares that may be uneven for a while can be bent to much. Right ones were ahead of "none of
- * these" by 0.4 for each observation and more in simulated traces. */
+ * these" by 0.35 for each observation and more in simulated traces. */
 static double trust_sharing(const lbi_fit *fit) {
     double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
     lead /= (double)fit->observations;

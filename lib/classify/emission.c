@@ -3,6 +3,8 @@
 
 #include "classify/likelihood.h"
 
+#define FITS_NEITHER 1e-6 /* below that of the unexplained density all rates are equally wrong */
+
 static double square(double x) {
     return x * x;
 }
@@ -21,7 +23,8 @@ double lbi_log_rate(const lbi_progress *p, uint32_t task, size_t from, size_t to
         return 0;
     double variance = 2 * square(p->grain) + square(p->unit_spread) * p->unit_work * expected +
                       square(LBI_RATE_SPREAD * expected);
-    return -square(lbi_done(p, task, from, to) - expected) / (2 * variance) - log(variance) / 2;
+    return log(normal(lbi_done(p, task, from, to) - expected, variance) +
+               FITS_NEITHER * exp(lbi_log_unexplained(p, seen)));
 }
 
 void lbi_track_begin(lbi_track *track, const lbi_progress *progress) {

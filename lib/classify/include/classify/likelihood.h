@@ -60,7 +60,8 @@ double lbi_background_fit(const lbi_progress *progress, bool *workspace);
 /* The density of progress of which nothing is known, as logarithm. */
 double lbi_log_unexplained(const lbi_progress *progress, double seen);
 
-/* The log density, up to a constant, of a task's progress from one bound to another at a rate. */
+/* The log density of a task's progress from one bound to another at a rate, or unexplained: a rate
+ * that fits neither of two says nothing for either. */
 double lbi_log_rate(const lbi_progress *progress, uint32_t task, size_t from, size_t to,
                     double rate);
 
