@@ -12,6 +12,7 @@
 typedef struct lbi_id_map {
     uint32_t *slots; /* a table of `size` cells by id, open addressing; LBI_NO_SLOT: free */
     size_t size;     /* a power of two, at least twice the number of ids */
+    unsigned shift;  /* 64 less its logarithm */
 } lbi_id_map;
 
 /* Each takes the ids of the slots. */

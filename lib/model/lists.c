@@ -264,7 +264,8 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
     if (tag < INFINITY)
         engine->finite++;
     engine->running++;
-    engine->places[slot].list = index;
+    if (engine->tracked)
+        engine->places[slot].list = index;
     lbi_entry entry = {.tag = tag, .slot = slot, .number = list->length};
     if (list->shape == LBI_FRESH)
         put(engine, list, list->length, entry);
@@ -284,11 +285,13 @@ void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double t
     if (list->length == list->room)
         make_room(engine, index);
     list->shape = LBI_SORTED;
-    engine->places[slot].list = index;
+    if (engine->tracked)
+        engine->places[slot].list = index;
     put(engine, list, list->length, (lbi_entry){.tag = tag, .slot = slot});
     engine->finite += tag < INFINITY;
     engine->running++;
-    engine->state[slot] = LBI_RUNNING;
+    if (engine->tracked)
+        engine->state[slot] = LBI_RUNNING;
     lbi_lengths_grown(engine, index);
     note_change(engine, index);
 }
@@ -374,7 +377,8 @@ void lbi_list_complete(lbi_engine *engine, uint32_t index, double limit) {
     do {
         uint32_t slot = engine->arena[list->begin].slot;
         engine->done[engine->done_count++] = slot;
-        engine->state[slot] = LBI_ABSENT;
+        if (engine->tracked) /* else nobody asks */
+            engine->state[slot] = LBI_ABSENT;
         remove_entry(engine, index, 0);
         if (engine->shared)
             lbi_sharing_forget(engine, index, slot);
