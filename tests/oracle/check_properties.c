@@ -235,6 +235,103 @@ static void more_cores_and_other_names(uint64_t *dice, int round) {
     lb_model_free(model);
 }
 
+/* ---- very many processes ---- */
+
+enum {
+    MANY = 100000,
+    MANY_CORES = 64
+};
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Works of all sorts: few that are equal, many, nearly equal ones, and ones far apart. */
+static double odd_work(uint64_t *dice, int sort) {
+    switch (sort) {
+    case 0:
+        return -log(dice_unit(dice));
+    case 1:
+        return 1 + dice_below(dice, 5);
+    case 2:
+        return 1 + 1e-13 * dice_below(dice, MANY);
+    default:
+        return pow(10, 200 * dice_unit(dice) - 100);
+    }
+}
+
+/* When the last of the sorted works, all there at time 0 on `cores`, are done: ends[k] is that of
+ * the k-th least. */
+static void share(const double *sorted, int n, int cores, double *ends) {
+    long double now = 0, done = 0;
+    for (int k = 0; k < n; k++) {
+        int left = n - k;
+        now += (sorted[k] - done) * left / (left < cores ? left : cores);
+        done = sorted[k];
+        ends[k] = (double)now;
+    }
+}
+
+static bool all_equal(const double *a, const double *b, int n) {
+    for (int k = 0; k < n; k++)
+        if (!equal(a[k], b[k]))
+            return false;
+    return true;
+}
+
+static void very_many(uint64_t *dice) {
+    static double works[MANY], sorted[MANY], seconds[MANY], ends[MANY], expected[MANY];
+    for (int sort = 0; sort < 4; sort++) {
+        lb_workload *workload = NULL;
+        lb_error err = {0};
+        double total = 0;
+        for (int i = 0; i < MANY; i++)
+            total += works[i] = odd_work(dice, sort);
+        engine_must(lb_workload_new(&workload, &err), &err, "lb_workload_new");
+        engine_must(lb_workload_add_many(workload, works, MANY, NULL, &err), &err, "add_many");
+        for (lb_policy policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
+            lb_model *model = model_of(policy, MANY_CORES, NULL, 0);
+            engine_must(lb_model_sample(model, workload, 1, seconds, &err), &err, "sample");
+            lb_model_free(model);
+            memcpy(ends, seconds, sizeof ends);
+            qsort(ends, MANY, sizeof *ends, by_value);
+            if (policy == LB_POLICY_IMMEDIATE) {
+                memcpy(sorted, works, sizeof sorted);
+                qsort(sorted, MANY, sizeof *sorted, by_value);
+                share(sorted, MANY, MANY_CORES, expected);
+                check(all_equal(ends, expected, MANY), "very many: works %d, immediate", sort);
+                continue;
+            }
+            if (policy == LB_POLICY_NONE) {
+                int at = 0;
+                for (int core = 0; core < MANY_CORES; core++) {
+                    int n = 0;
+                    for (int i = core; i < MANY; i += MANY_CORES)
+                        sorted[n++] = works[i];
+                    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+                    share(sorted, n, 1, expected + at);
+                    at += n;
+                }
+                qsort(expected, MANY, sizeof *expected, by_value);
+                check(all_equal(ends, expected, MANY), "very many: works %d, none", sort);
+                continue;
+            }
+            /* All cores are busy until fewer processes than cores are left. */
+            double used = 0;
+            for (int k = 0; k < MANY; k++)
+                used += (ends[k] - (k > 0 ? ends[k - 1] : 0)) *
+                        (MANY - k < MANY_CORES ? MANY - k : MANY_CORES);
+            check(equal(used, total), "very many: works %d, policy %d: %.17g s of %.17g s", sort,
+                  (int)policy, used, total);
+            for (int i = 0; i < MANY; i++)
+                check(seconds[i] >= works[i] * (1 - 1e-9), "very many: %g s for %g s", seconds[i],
+                      works[i]);
+        }
+        lb_workload_free(workload);
+    }
+}
+
 int main(int argc, char **argv) {
     int rounds = argc > 1 ? atoi(argv[1]) : 500;
     uint64_t dice = 5;
@@ -242,5 +339,6 @@ int main(int argc, char **argv) {
         conserves(&dice, round);
         more_cores_and_other_names(&dice, round);
     }
+    very_many(&dice);
     return checks_report();
 }
