@@ -17,6 +17,10 @@ case " $* " in
 *" --plot"*) need gnuplot-nox gnuplot --version ;;
 esac
 mkdir -p "$build" || exit 1
+[ -w "$build" ] || {
+    echo "$0: $build is not yours to write; run $build/examples/detect if it is there" >&2
+    exit 1
+}
 install_missing "$build/install.log" >&2 || exit 1
 
 {
