@@ -83,6 +83,9 @@ mutation clone-forgets $model/sim.c 's/clone->tags, sim->tags, n /clone->tags, s
 mutation sleeper-keeps-work $model/sim.c 's/sim->engine.remaining\[slot\] = remaining;/(void)0;/'
 mutation rotates-to-any $model/balance.c 's/uint32_t to = longest + /uint32_t to = /'
 mutation hazard-of-one $model/engine.c 's/hazard \* mean \/ rotating;/hazard * mean;/'
+mutation drained-too-far $model/drain.c 's/return first \* (1 - 1e-9);/return first * 1.1;/'
+mutation drained-by-all $model/drain.c 's/m = left < cores ? left : cores;/m = cores;/'
+mutation tree-of-less $model/tree.c 's/(uint64_t)node\[0\])\]/(uint64_t)node[0] - 1)]/'
 
 echo "$caught caught, $failed failed"
 [ "$failed" = 0 ] && [ "$caught" -gt 0 ]
