@@ -15,7 +15,7 @@
 
 #define TRUTHS 5    /* timeslice_policy */
 #define VERDICTS 5  /* lb_policy */
-#define SIZES 4     /* 2, 4, 8, 16 cores */
+#define SIZES 6     /* 2, 4, 8, 16, 32, 64 cores */
 #define DENSITIES 4 /* 3 to 6 tasks a core */
 #define BINS 12
 
@@ -51,7 +51,8 @@ typedef struct report {
 typedef struct options {
     uint64_t first, count;
     uint32_t noise;
-    bool one; /* Of the noises, each trace has one. */
+    uint32_t cores; /* 0: drawn */
+    bool one;       /* Of the noises, each trace has one. */
     bool require, verbose;
 } options;
 
@@ -122,7 +123,7 @@ static void explain(uint64_t seed, uint32_t noise, const options *chosen,
 static void classify(report *all, uint64_t seed, const options *chosen) {
     static draw drawn;
     uint32_t noise = chosen->one ? one_of(chosen->noise, seed) : chosen->noise;
-    draw_config(seed, noise, &drawn);
+    draw_config_on(seed, noise, chosen->cores, &drawn);
     const timeslice_config *config = &drawn.config;
     timeslice_result result;
     if (timeslice_run(config, &result) != TIMESLICE_OK)
@@ -193,6 +194,8 @@ static void print(const report *all) {
     }
     for (int i = 0; i < SIZES; i++)
         for (int j = 0; j < DENSITIES; j++) {
+            if (all->by_cell[i][j].traces == 0)
+                continue;
             printf("%2d x %d     ", 2 << i, j + 3);
             print_tally(&all->by_cell[i][j]);
         }
@@ -210,19 +213,16 @@ static void print(const report *all) {
 
 static void usage(void) {
     fprintf(stderr, "usage: confusion [--first SEED] [--count N] [--noise clean|all|NUMBER] "
-                    "[--one] [--require] [--verbose]\n");
+                    "[--cores 2|4|8|16|32|64] [--one] [--require] [--verbose]\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
     static const struct option known[] = {
-        {"first", required_argument, NULL, 'f'},
-        {"count", required_argument, NULL, 'c'},
-        {"noise", required_argument, NULL, 'n'},
-        {"require", no_argument, NULL, 'r'},
-        {"one", no_argument, NULL, 'o'},
-        {"verbose", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0},
+        {"first", required_argument, NULL, 'f'}, {"count", required_argument, NULL, 'c'},
+        {"noise", required_argument, NULL, 'n'}, {"require", no_argument, NULL, 'r'},
+        {"cores", required_argument, NULL, 'p'}, {"one", no_argument, NULL, 'o'},
+        {"verbose", no_argument, NULL, 'v'},     {NULL, 0, NULL, 0},
     };
     options chosen = {.count = 1000, .noise = DRAW_CLEAN};
     int option;
@@ -239,6 +239,9 @@ int main(int argc, char **argv) {
                            : strcmp(optarg, "all") == 0 ? DRAW_ALL
                                                         : (uint32_t)strtoul(optarg, NULL, 0);
             break;
+        case 'p':
+            chosen.cores = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
         case 'o':
             chosen.one = true;
             break;
@@ -252,7 +255,9 @@ int main(int argc, char **argv) {
             usage();
         }
     }
-    if (optind < argc || chosen.count == 0)
+    bool known_size = chosen.cores == 0 || (chosen.cores >= 2 && chosen.cores <= DRAW_CORES_MAX &&
+                                            (chosen.cores & (chosen.cores - 1)) == 0);
+    if (optind < argc || chosen.count == 0 || !known_size)
         usage();
     static report all;
     for (uint64_t i = 0; i < chosen.count; i++)

@@ -79,6 +79,10 @@ static void draw_speeds(timeslice_config *config, random_stream *random, double 
 }
 
 void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw) {
+    draw_config_on(seed, noise, 0, ret_draw);
+}
+
+void draw_config_on(uint64_t seed, uint32_t noise, uint32_t cores, draw *ret_draw) {
     /* Streams of timeslice_run() are seeded with the seed itself: keep away from them. */
     random_stream random = {seed ^ 0x6a09e667f3bcc908u};
     timeslice_config *config = &ret_draw->config;
@@ -86,6 +90,8 @@ void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw) {
     config->seed = seed;
     config->policy = (timeslice_policy)random_below(&random, 5);
     config->cores = (uint32_t)AMONG(&random, 2, 4, 8, 16);
+    if (cores > 0)
+        config->cores = cores < DRAW_CORES_MAX ? cores : DRAW_CORES_MAX;
     config->tasks_per_core = (uint32_t)AMONG(&random, 3, 3, 4, 5, 6);
     config->choice = chance(&random, 0.5) ? TIMESLICE_LONGEST : TIMESLICE_ANY;
     config->order = (timeslice_order)random_below(&random, 3);
@@ -96,12 +102,15 @@ void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw) {
     config->cpu_time_hidden = chance(&random, 0.5);
     config->cores_hidden = chance(&random, 0.5);
     const timeslice_config drawn = *config;
+    /* Tasks and cores both make a trace longer. */
+    double wide = config->cores > 16 ? pow(config->cores / 16.0, 2) : 1;
     do {
         *config = drawn;
         draw_times(config, &random);
         draw_noise(config, &random, noise);
-    } while (draw_expected_units(config) > DRAW_UNITS_MAX ||
-             draw_expected_seconds(config) * config->cores / config->slice > DRAW_SLICES_MAX);
+    } while (draw_expected_units(config) > DRAW_UNITS_MAX * wide ||
+             draw_expected_seconds(config) * config->cores / config->slice >
+                 DRAW_SLICES_MAX * wide);
     if (noise & DRAW_SPEEDS)
         draw_speeds(config, &random, ret_draw->speeds);
     /* Elsewhere the dwell times are the yardstick of what can be told, and stay. */

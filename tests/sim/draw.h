@@ -5,7 +5,8 @@
 
 #include "timeslice.h"
 
-/* A trace is not longer than this, so that thousands can be made. */
+#define DRAW_CORES_MAX 64u
+/* A trace is not longer than this (up to 16 cores), so that thousands can be made. */
 #define DRAW_UNITS_MAX 200e3
 #define DRAW_SLICES_MAX 2e6
 
@@ -27,11 +28,13 @@ enum {
 
 typedef struct draw {
     timeslice_config config; /* Points into the rest: do not copy the struct. */
-    double speeds[16];
+    double speeds[DRAW_CORES_MAX];
 } draw;
 
 /* Draws policy, size, times and noise from the seed: 2, 4, 8 or 16 cores, 3 to 6 tasks a core. */
 void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw);
+/* The same on so many cores, up to DRAW_CORES_MAX; 0: as drawn. */
+void draw_config_on(uint64_t seed, uint32_t noise, uint32_t cores, draw *ret_draw);
 
 double draw_expected_seconds(const timeslice_config *config);
 double draw_expected_units(const timeslice_config *config);
