@@ -377,6 +377,74 @@ lb_status lb_sampler_run(lb_sampler *sampler, uint64_t seed, double *ret_seconds
 /** Frees a sampler. @param sampler may be NULL @since 0.1 */
 void lb_sampler_free(lb_sampler *sampler);
 
+/** All realisations looked at, kept whole: of every process, and of the makespan. @since 0.1 */
+typedef struct lb_distribution lb_distribution;
+
+/** As the index of a process: when the last of all that complete does, in seconds from time 0.
+ * @since 0.1 */
+#define LB_MAKESPAN SIZE_MAX
+
+/** Predicts whole distributions. Keeps lb_workload_size() + 3 numbers a realisation.
+ * @param options NULL: the defaults, which sample until the means are good where an exact answer is
+ *        not cheap
+ * @param ret_distribution the caller frees it with lb_distribution_free()
+ * @param err may be NULL
+ * @return as lb_model_durations()
+ * @since 0.1 */
+lb_status lb_model_distribution(const lb_model *model, const lb_workload *workload,
+                                const lb_estimate_options *options,
+                                lb_distribution **ret_distribution, lb_error *err);
+
+/** Frees a distribution. @param distribution may be NULL @since 0.1 */
+void lb_distribution_free(lb_distribution *distribution);
+
+/** How many realisations it holds. @since 0.1 */
+uint64_t lb_distribution_samples(const lb_distribution *distribution);
+
+/** Joins samples that were drawn elsewhere: to the last bit what one call for all would have given,
+ * in whatever order parts are joined.
+ * @param from sampled from the same model, workload and seed, other realisations (first_sample)
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: of another problem, a realisation that is in both, an exact one;
+ *         #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_distribution_merge(lb_distribution *into, const lb_distribution *from, lb_error *err);
+
+/** The moments of a process's duration, or of the makespan.
+ * @param index of a process, or #LB_MAKESPAN
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID
+ * @since 0.1 */
+lb_status lb_distribution_duration(const lb_distribution *distribution, size_t index,
+                                   lb_duration *ret_duration, lb_error *err);
+
+/** The least duration that is not exceeded with probability `p`.
+ * @param index of a process, or #LB_MAKESPAN
+ * @param p 0 (the least) to 1 (the most)
+ * @param ret_seconds INFINITY where the work does not complete in so many realisations
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_distribution_quantile(const lb_distribution *distribution, size_t index, double p,
+                                   double *ret_seconds, lb_error *err);
+
+/** Writes a distribution as text, to send or to keep; it reads back to the last bit.
+ * @param ret_text terminated; the caller frees it with lb_free()
+ * @param err may be NULL
+ * @return #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_distribution_format(const lb_distribution *distribution, char **ret_text,
+                                 lb_error *err);
+
+/** Reads what lb_distribution_format() wrote.
+ * @param text `length` bytes, which need not be terminated
+ * @param ret_distribution the caller frees it with lb_distribution_free()
+ * @param err may be NULL
+ * @return #LB_ERR_FORMAT: the message names the line; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_distribution_parse(const char *text, size_t length, lb_distribution **ret_distribution,
+                                lb_error *err);
+
 /** @} */
 
 /** @defgroup sim The model, event by event

@@ -2,6 +2,7 @@
 #ifndef LBI_MODEL_ESTIMATE_H
 #define LBI_MODEL_ESTIMATE_H
 
+#include "distribution.h"
 #include "moments.h"
 #include "plan.h"
 
@@ -15,7 +16,11 @@ typedef struct lbi_estimate {
     const lb_estimate_options *options;
     size_t first, count;
     lb_duration *ret_durations; /* `count` */
+    lb_distribution *keep;      /* NULL, or where enumeration puts every realisation */
 } lbi_estimate;
+
+/* When the last of those that complete does. */
+double lbi_plan_makespan(const lbi_plan *plan, const double *durations);
 
 /* LB_ERR_LIMIT past `limit` realisations or LBI_EXACT_DEPTH instants of chance in one. */
 lb_status lbi_estimate_exactly(const lbi_estimate *estimate, uint64_t limit, lb_error *err);

@@ -260,13 +260,30 @@ static lb_status descend(enumeration *e, double *probability, bool *ret_end) {
     return LB_OK;
 }
 
+static lb_status weigh(enumeration *e, double probability) {
+    const lbi_estimate *estimate = e->estimate;
+    lbi_moments_add(e->moments, e->durations + estimate->first, estimate->count, probability);
+    lb_distribution *d = estimate->keep;
+    if (d == NULL)
+        return LB_OK;
+    size_t row = d->rows, n = d->processes;
+    if (!lbi_distribution_reserve(d, row + 1))
+        return lbi_error_nomem(&e->error, "a distribution");
+    d->numbers[row] = row;
+    d->weights[row] = probability;
+    for (size_t i = 0; i < n; i++)
+        d->values[row * (n + 1) + i] = e->durations[i];
+    d->values[row * (n + 1) + n] = lbi_plan_makespan(estimate->plan, e->durations);
+    d->rows++;
+    return LB_OK;
+}
+
 /* Nothing is left to chance: one realisation is all. */
 static lb_status weigh_the_only_one(enumeration *e) {
     if (!lbi_run_all(&e->run, 0, e->durations, &e->job.cancelled))
         return LB_ERR_CANCELLED;
-    lbi_moments_add(e->moments, e->durations + e->estimate->first, e->estimate->count, 1);
     e->leaves = 1;
-    return LB_OK;
+    return weigh(e, 1);
 }
 
 static lb_status enumerate(enumeration *e) {
@@ -282,9 +299,9 @@ static lb_status enumerate(enumeration *e) {
         if (end) {
             if (e->leaves++ >= e->limit)
                 return out_of_reach(e);
-            const lbi_estimate *estimate = e->estimate;
-            lbi_moments_add(e->moments, e->durations + estimate->first, estimate->count,
-                            probability);
+            status = weigh(e, probability);
+            if (status != LB_OK)
+                return status;
             e->weighed += probability;
             e->shown = (unsigned)(e->weighed * 1e6);
         }
