@@ -183,6 +183,23 @@ lb_policy lb_model_policy(const lb_model *model);
  * @since 0.1 */
 void lb_model_get_options(const lb_model *model, lb_model_options *ret_options, size_t size);
 
+/** Writes a model to a file, as text that reads back to the last bit. On failure no partial file is
+ * left where there was none.
+ * @param err may be NULL
+ * @return #LB_ERR_IO; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_save(const lb_model *model, const char *path, lb_error *err);
+
+/** Reads a model from a file: "lbsched-model 1", then a line for each field of #lb_model_options
+ * with its name, a space and its value (policies and choices by name, speeds separated by spaces).
+ * Cores and policy must be there, the others have their defaults.
+ * @param ret_model the caller frees it with lb_model_free()
+ * @param err may be NULL
+ * @return #LB_ERR_IO; #LB_ERR_FORMAT: the message names the line, or the field and its value;
+ *         #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_load(const char *path, lb_model **ret_model, lb_error *err);
+
 /** The weight that Linux gives a nice level, relative to nice 0 (kernel/sched/core.c,
  * sched_prio_to_weight).
  * @param nice -20 to 19
