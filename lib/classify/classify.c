@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "classify/explain.h"
+#include "classify/queues.h"
 #include "classify/support.h"
 #include "trace/tasks.h"
 
@@ -24,8 +25,13 @@
 #define PRIOR_NONE_OF_THESE 0.04
 #define MISFIT                                                                                     \
     0.1 /* a policy that leaves so much of the time unexplained is as likely none of these */
-#define LEAD 0.15
-#define NEVER_LESS 1e-5 /* no trace is proof: what every policy keeps */
+#define LEAD 0.05
+#define LISTS_MISFIT 0.04
+#define CHANGES_LEAST 50      /* units that waited, to tell one queue from many */
+#define CHANGES_PER_CORE 0.15 /* of them come to another core at most, if queues are per core ..   \
+                               */
+#define CHANGES_SINGLE 0.4    /* .. and at least, if there is one */
+#define NEVER_LESS 1e-5       /* no trace is proof: what every policy keeps */
 
 static const lb_classify_options defaults = {sizeof defaults, 0.95};
 
@@ -202,9 +208,13 @@ static double trust(double misfit) {
 /* Shares that may be uneven for a while can be bent to much. Right ones were ahead of "none of
  * these" by 0.35 for each observation and more in simulated traces. */
 static double trust_sharing(const lbi_fit *fit) {
+    double least = INFINITY;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        least = fmin(least, fit->lists[i].misfit);
+    double not_lists = 1 / (1 + pow(LISTS_MISFIT / fmax(least, 1e-6), 8));
     double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
     lead /= (double)fit->observations;
-    return lead > 0 ? 1 / (1 + pow(LEAD / lead, 6)) : 0;
+    return lead > 0 ? not_lists / (1 + pow(LEAD / lead, 6)) : 0;
 }
 
 /* What speaks for even sharing must be rates that are even, or change between ends. */
@@ -262,15 +272,26 @@ static lb_status set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     return LB_OK;
 }
 
-/* None, lazy and active imply a queue for each core; even sharing comes from either structure. */
-static void set_queues(lb_verdict *v) {
-    double even = v->probability[LB_POLICY_IMMEDIATE];
+/* None, lazy and active imply a queue for each core; even sharing comes from either structure,
+ * unless the units' cores tell. */
+static void set_queues(lb_verdict *v, const lbi_changes *changes) {
+    double even = v->probability[LB_POLICY_IMMEDIATE], per_core = 0.45, single = 0.45;
+    if (changes->waits >= CHANGES_LEAST) {
+        double part = (double)changes->changes / (double)changes->waits;
+        if (part < CHANGES_PER_CORE) {
+            per_core = 0.98;
+            single = 0.005;
+        } else if (part > CHANGES_SINGLE) {
+            per_core = 0.005;
+            single = 0.98;
+        }
+    }
     v->queues_probability[LB_QUEUES_UNKNOWN] = v->probability[LB_POLICY_UNKNOWN];
     v->queues_probability[LB_QUEUES_PER_CORE] = v->probability[LB_POLICY_NONE] +
                                                 v->probability[LB_POLICY_LAZY] +
-                                                v->probability[LB_POLICY_ACTIVE] + 0.45 * even;
-    v->queues_probability[LB_QUEUES_SINGLE] = 0.45 * even;
-    v->queues_probability[LB_QUEUES_GROUPED] = 0.1 * even;
+                                                v->probability[LB_POLICY_ACTIVE] + per_core * even;
+    v->queues_probability[LB_QUEUES_SINGLE] = single * even;
+    v->queues_probability[LB_QUEUES_GROUPED] = (1 - per_core - single) * even;
     v->queues = LB_QUEUES_UNKNOWN;
     for (int i = LB_QUEUES_PER_CORE; i < LBI_QUEUES; i++)
         if (v->queues_probability[i] >= v->confidence)
@@ -300,14 +321,15 @@ lb_status lbi_classify_units(uint32_t cores, double unit_work, const lb_unit *un
         status = set_probabilities(v, &fit, err);
     }
     if (status == LB_OK) {
-        set_queues(v);
         if (fit.progress.unusable == LBI_USABLE) {
             int best = LB_POLICY_NONE;
             for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++)
                 best = v->probability[i] > v->probability[best] ? i : best;
             lbi_progress_scale(&fit.progress, fit.scale[best]);
             v->unit_work = fit.progress.unit_work;
+            v->changes = lbi_count_changes(&fit.progress, units, n);
         }
+        set_queues(v, &v->changes);
         if (v->policy == LB_POLICY_IMMEDIATE && fit.sharing.rotation_time > 0)
             v->rotation_time = fit.sharing.rotation_time;
         if (!lbi_explain(v, &fit))

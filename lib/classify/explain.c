@@ -284,6 +284,24 @@ static bool tell_even(lb_verdict *v, story *s) {
     return tell(v, &t);
 }
 
+static bool tell_queues(lb_verdict *v) {
+    lbi_text t = {0};
+    const lbi_changes *c = &v->changes;
+    if (c->waits == 0)
+        lbi_text_string(&t,
+                        "units alone do not tell a single run queue from one for each core: both "
+                        "share evenly");
+    else
+        lbi_text_printf(&t, "%.3g %% of %zu units that had to wait ended on another core%s",
+                        100.0 * (double)c->changes / (double)c->waits, c->waits,
+                        v->queues == LB_QUEUES_SINGLE ? ": who waits gets the first core that "
+                                                        "comes free, from a single run queue"
+                        : v->queues == LB_QUEUES_PER_CORE
+                            ? ": who waits stays where it is, so each core has its own run queue"
+                            : ", which does not tell a single run queue from one for each core");
+    return tell(v, &t);
+}
+
 static bool tell_rotation(lb_verdict *v) {
     lbi_text t = {0};
     if (!isfinite(v->rotation_time))
@@ -439,7 +457,7 @@ static bool tell_policy(lb_verdict *v, story *s) {
     case LB_POLICY_ACTIVE:
         return tell_push(v, s) && tell_steps(v, s);
     case LB_POLICY_IMMEDIATE:
-        return tell_even(v, s) && tell_rotation(v);
+        return tell_even(v, s) && tell_rotation(v) && tell_queues(v);
     default:
         return tell_missing(v, s);
     }

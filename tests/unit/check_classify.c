@@ -165,7 +165,7 @@ START_TEST(immediate_by_hand) {
     TASK(t, 1, {0, 1. / 3}, {3, 2. / 5}, {6, 1. / 2}, {9, 2. / 3}, {12, 1}, {14, 0});
     TASK(t, 3, {0, 1. / 3}, {3, 2. / 5}, {6, 1. / 2}, {9, 2. / 3}, {12, 1}, {15, 0});
     /* Whether one queue or two: units alone do not tell. */
-    expect(seal(t), LB_POLICY_IMMEDIATE, LB_QUEUES_UNKNOWN, "even sharing predicts");
+    expect(seal(t), LB_POLICY_IMMEDIATE, LB_QUEUES_UNKNOWN, "units alone do not tell");
 }
 END_TEST
 
@@ -206,6 +206,39 @@ START_TEST(missing_moments_are_named) {
     ck_assert_double_lt(lb_verdict_probability(v, LB_POLICY_IMMEDIATE), 0.05);
     lb_verdict_free(v);
     lb_trace_free(t);
+}
+END_TEST
+
+/* ---- run queues, told by cores ---- */
+
+/* Even sharing by hand, with the cores of each unit: the second of every `period` units ends on the
+ * other core. */
+static lb_trace *with_cores(uint32_t period) {
+    lb_error err;
+    lb_trace *t = new_trace(2), *plain = new_trace(2);
+    TASK(plain, 0, {0, 1. / 3}, {3, 0});
+    TASK(plain, 2, {0, 1. / 3}, {3, 2. / 5}, {6, 0});
+    TASK(plain, 4, {0, 1. / 3}, {3, 2. / 5}, {6, 1. / 2}, {9, 0});
+    TASK(plain, 5, {0, 1. / 3}, {3, 2. / 5}, {6, 1. / 2}, {9, 2. / 3}, {12, 0});
+    TASK(plain, 1, {0, 1. / 3}, {3, 2. / 5}, {6, 1. / 2}, {9, 2. / 3}, {12, 1}, {14, 0});
+    TASK(plain, 3, {0, 1. / 3}, {3, 2. / 5}, {6, 1. / 2}, {9, 2. / 3}, {12, 1}, {15, 0});
+    seal(plain);
+    size_t n;
+    const lb_unit *units = lb_trace_units(plain, &n);
+    for (size_t i = 0; i < n; i++) {
+        lb_unit unit = units[i];
+        unit.core_start = (int32_t)(unit.task % 2);
+        unit.core_end = unit.index % period == 1 ? 1 - unit.core_start : unit.core_start;
+        ASSERT_OK(lb_trace_add_unit(t, &unit, &err), err);
+    }
+    lb_trace_free(plain);
+    return seal(t);
+}
+
+START_TEST(cores_tell_the_queues) {
+    expect(with_cores(50), LB_POLICY_IMMEDIATE, LB_QUEUES_PER_CORE, "each core has its own");
+    expect(with_cores(2), LB_POLICY_IMMEDIATE, LB_QUEUES_SINGLE, "from a single run queue");
+    expect(with_cores(4), LB_POLICY_IMMEDIATE, LB_QUEUES_UNKNOWN, "does not tell");
 }
 END_TEST
 
@@ -562,6 +595,7 @@ Suite *suite(void) {
     Suite *s = suite_create("classify");
     ADD(s, "by hand", lazy_by_hand, none_by_hand, active_by_hand, immediate_by_hand,
         two_tasks_a_core_cannot_tell_lazy_from_active, missing_moments_are_named);
+    ADD(s, "queues", cores_tell_the_queues);
     ADD(s, "figures", windows_7_is_lazy, linux_2_6_22_is_active, linux_2_6_31_is_immediate);
     ADD(s, "garbage", nothing_to_see, units_of_no_time, times_at_the_ends_of_the_world,
         random_numbers_are_none_of_these, frozen_machine);

@@ -3,6 +3,7 @@
 #define LBI_CLASSIFY_VERDICT_H
 
 #include "base/text.h"
+#include "classify/queues.h"
 #include "lbsched/lbsched.h"
 
 #define LBI_POLICIES (LB_POLICY_IMMEDIATE + 1)
@@ -17,6 +18,7 @@ struct lb_verdict {
     double misfit[LBI_POLICIES]; /* the share of time that a policy leaves unexplained */
     lb_queues queues;
     double queues_probability[LBI_QUEUES];
+    lbi_changes changes;  /* of cores, by units that waited */
     double rotation_time; /* seconds; NAN: not measured */
     double unit_work;     /* CPU seconds of a unit; NAN: not known */
     char **reasons;
