@@ -371,6 +371,25 @@ static double uneven_seconds(const lbi_progress *p) {
     return sum;
 }
 
+static bool tell_none_of_these(lb_verdict *v) {
+    lbi_text t = {0};
+    int best = LB_POLICY_NONE;
+    for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++)
+        best = v->misfit[i] < v->misfit[best] ? i : best;
+    if (v->probability[LB_POLICY_UNKNOWN] > 0.5 && v->misfit[best] > 0.02)
+        lbi_text_printf(&t,
+                        "no policy explains the rates: %s comes nearest and leaves %.0f %% of the "
+                        "tasks' time unexplained",
+                        lbi_policy_name((lb_policy)best), 100 * v->misfit[best]);
+    else
+        lbi_text_printf(
+            &t,
+            "rates that follow no policy explain the trace as well (%.2g): it holds too "
+            "little that only a policy explains",
+            v->probability[LB_POLICY_UNKNOWN]);
+    return tell(v, &t);
+}
+
 static bool tell_missing(lb_verdict *v, const story *s) {
     const lbi_progress *p = s->h.p;
     double none = v->probability[LB_POLICY_NONE], lazy = v->probability[LB_POLICY_LAZY];
@@ -378,17 +397,6 @@ static bool tell_missing(lb_verdict *v, const story *s) {
     double even = v->probability[LB_POLICY_IMMEDIATE], least = (1 - v->confidence) / 4;
     double long_enough = 10 * p->wait;
     lbi_text t = {0};
-    if (v->probability[LB_POLICY_UNKNOWN] > 1 - v->confidence) {
-        lbi_text_printf(
-            &t,
-            "no policy explains the rates well: the tasks do not progress as lists or "
-            "even shares would have them (%.0f %% of the time at best is unexplained)",
-            100 * fmin(fmin(s->fit->lists[LB_POLICY_NONE].misfit,
-                            s->fit->lists[LB_POLICY_LAZY].misfit),
-                       fmin(s->fit->lists[LB_POLICY_ACTIVE].misfit, s->fit->sharing.misfit)));
-        if (!tell(v, &t))
-            return false;
-    }
     if (lazy > least && active > least) {
         if (p->tasks <= 2 * p->cores)
             lbi_text_printf(&t,
@@ -423,7 +431,7 @@ static bool tell_missing(lb_verdict *v, const story *s) {
         if (!tell(v, &t))
             return false;
     }
-    return true;
+    return v->probability[LB_POLICY_UNKNOWN] <= 1 - v->confidence || tell_none_of_these(v);
 }
 
 static bool tell_foreign(lb_verdict *v, const lbi_fit *fit) {

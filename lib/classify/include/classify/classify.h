@@ -16,6 +16,17 @@ typedef struct lbi_fit {
     double foreign_percent;     /* NAN: the trace does not tell */
 } lbi_fit;
 
+/* Fits every policy to fit->progress, which stays as it is. `lists` are to be freed in any case. */
+lb_status lbi_fit_all(lbi_fit *fit, lb_error *err);
+/* log of how probable a scale is, up to a constant. */
+double lbi_log_scale_prior(const lbi_progress *progress, double scale);
+void lbi_free_lists(lbi_lists lists[LBI_POLICIES]);
+
+/* Sets the verdict's probabilities and policy, after its misfits. */
+lb_status lbi_set_probabilities(lb_verdict *verdict, lbi_fit *fit, lb_error *err);
+/* Sets what they, and the changes of cores, say of the queues. */
+void lbi_set_queues(lb_verdict *verdict);
+
 /* lb_classify() of units that are sorted by task, then start, and do not overlap. */
 lb_status lbi_classify_units(uint32_t cores, double unit_work, const lb_unit *units, size_t n,
                              double confidence, double foreign_percent, lb_verdict **ret_verdict,

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fits every policy to a trace, each with the scale that suits it best. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "classify/classify.h"
+
+#define SCALE_SPREAD 0.05      /* by how much a known scale may be off: standard deviation .. */
+#define SCALE_PRIOR_LEAST -8.0 /* .. and log of how probable it is to be off by any amount */
+
+/* A second, wider search is worth it where lists leave a share of time unexplained between these,
+ * and bounds times tasks are few enough. */
+#define SEARCH_LEAST 0.01
+#define SEARCH_MOST 0.25
+#define SEARCH_CELLS 50000
+
+static double log_sum(double a, double b) {
+    double top = fmax(a, b);
+    return top + log(exp(a - top) + exp(b - top));
+}
+
+/* Lazy balancing may take from any list or from the longest; which, is not the question. */
+static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_lists *ret_lists, lb_error *err) {
+    lbi_lists any, longest;
+    lb_status status = lbi_lists_fit(p, LB_POLICY_LAZY, false, wide, &any, err);
+    if (status != LB_OK)
+        return status;
+    status = lbi_lists_fit(p, LB_POLICY_LAZY, true, wide, &longest, err);
+    if (status != LB_OK) {
+        lbi_lists_free(&any);
+        return status;
+    }
+    bool is_longest = longest.log_likelihood > any.log_likelihood;
+    *ret_lists = is_longest ? longest : any;
+    ret_lists->log_likelihood = log_sum(any.log_likelihood, longest.log_likelihood) - log(2);
+    lbi_lists_free(is_longest ? &any : &longest);
+    return LB_OK;
+}
+
+/* Nothing is to be freed where it fails. */
+static lb_status fit_lists(const lbi_progress *p, lb_policy policy, bool wide, lbi_lists *ret_lists,
+                           lb_error *err) {
+    if (policy == LB_POLICY_LAZY)
+        return fit_lazy(p, wide, ret_lists, err);
+    return lbi_lists_fit(p, policy, false, wide, ret_lists, err);
+}
+
+/* All policies, with `done` as it is scaled now. */
+static lb_status fit_policies(lbi_fit *fit, double *workspace, lb_error *err) {
+    const lbi_progress *p = &fit->progress;
+    bool *ends = lbi_array_new(p->bounds, sizeof *ends);
+    if (ends == NULL)
+        return lbi_error_nomem(err, "ends");
+    fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p, ends);
+    free(ends);
+    lbi_sharing_fit(p, workspace, &fit->sharing);
+    fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
+        lb_status status = fit_lists(p, (lb_policy)i, false, &fit->lists[i], err);
+        if (status != LB_OK)
+            return status;
+        fit->log_likelihood[i] = fit->lists[i].log_likelihood;
+    }
+    return LB_OK;
+}
+
+void lbi_free_lists(lbi_lists lists[LBI_POLICIES]) {
+    for (int i = 0; i < LBI_POLICIES; i++)
+        lbi_lists_free(&lists[i]);
+}
+
+static size_t count_observations(const lbi_progress *p) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < p->tasks; i++)
+        for (size_t k = 0; k < p->end[i]; k++)
+            count += lbi_seen(p, i, k, k + 1) > 0;
+    return count;
+}
+
+/* A known unit of work says what the scale is, but not to the last percent: throttled or shared
+ * cores are slower, boosted ones faster. */
+double lbi_log_scale_prior(const lbi_progress *p, double scale) {
+    double off = log(scale / p->known_scale) / SCALE_SPREAD;
+    return isnan(p->known_scale) ? 0 : fmax(-off * off / 2, SCALE_PRIOR_LEAST);
+}
+
+/* Lists that explain most of the trace and not all of it may be the right ones after a wrong turn
+ * of the search. */
+static lb_status search_again(lbi_fit *fit, lb_error *err) {
+    lbi_progress *p = &fit->progress;
+    int best = LB_POLICY_NONE;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        best = fit->log_likelihood[i] > fit->log_likelihood[best] ? i : best;
+    lbi_lists wide, *lists = &fit->lists[best];
+    if (p->bounds * p->tasks > SEARCH_CELLS || lists->misfit < SEARCH_LEAST ||
+        lists->misfit > SEARCH_MOST)
+        return LB_OK;
+    lbi_progress_scale(p, fit->scale[best]);
+    lb_status status = fit_lists(p, (lb_policy)best, true, &wide, err);
+    lbi_progress_scale(p, 1 / fit->scale[best]);
+    if (status != LB_OK)
+        return status;
+    if (wide.log_likelihood > lists->log_likelihood) {
+        fit->log_likelihood[best] += wide.log_likelihood - lists->log_likelihood;
+        lbi_lists better = wide;
+        wide = *lists;
+        *lists = better;
+    }
+    lbi_lists_free(&wide);
+    return LB_OK;
+}
+
+/* Each policy with the scale that suits it best. Densities are those of scaled progress, so each
+ * observation's has to be scaled back. */
+lb_status lbi_fit_all(lbi_fit *fit, lb_error *err) {
+    lbi_fit best = {.progress = fit->progress, .foreign_percent = fit->foreign_percent};
+    lbi_progress *p = &best.progress;
+    double scale = 1;
+    best.observations = count_observations(p);
+    double *workspace = lbi_array_new(lbi_sharing_workspace(p), sizeof *workspace);
+    lb_status status = workspace != NULL ? LB_OK : lbi_error_nomem(err, "rates");
+    for (int j = 0; j < LBI_POLICIES; j++)
+        best.log_likelihood[j] = -INFINITY;
+    for (size_t i = 0; i < p->scales && status == LB_OK; i++) {
+        lbi_progress_scale(p, p->scale[i] / scale);
+        scale = p->scale[i];
+        lbi_fit one = {.progress = *p};
+        status = fit_policies(&one, workspace, err);
+        double rescale = (double)best.observations * log(scale) + lbi_log_scale_prior(p, scale);
+        for (int j = 0; j < LBI_POLICIES && status == LB_OK; j++) {
+            if (one.log_likelihood[j] + rescale <= best.log_likelihood[j])
+                continue;
+            lbi_lists worse = best.lists[j];
+            best.log_likelihood[j] = one.log_likelihood[j] + rescale;
+            best.scale[j] = scale;
+            best.lists[j] = one.lists[j];
+            one.lists[j] = worse;
+            if (j == LB_POLICY_IMMEDIATE)
+                best.sharing = one.sharing;
+        }
+        lbi_free_lists(one.lists);
+    }
+    free(workspace);
+    lbi_progress_scale(p, 1 / scale);
+    if (status == LB_OK)
+        status = search_again(&best, err);
+    *fit = best;
+    return status;
+}

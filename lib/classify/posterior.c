@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From likelihoods to probabilities: what is believed of them, and how far. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "classify/classify.h"
+#include "classify/explain.h"
+#include "classify/support.h"
+
+/* Real traces stray from every model in ways that windows share, so that evidence counts less than
+ * if all windows were independent. */
+#define TEMPER 0.5
+#define PRIOR_NONE_OF_THESE 0.04
+#define NEVER_LESS 1e-5 /* no trace is proof: what every policy keeps */
+
+/* A policy that leaves so much of the time unexplained is as likely none of these; less where other
+ * load is known to have been there. */
+#define MISFIT 0.1
+#define MISFIT_FOREIGN 0.085
+
+/* Even sharing is as likely none of these if it is ahead of that by so little for each observation,
+ * or if a policy of lists leaves so little of the time unexplained. */
+#define LEAD 0.05
+#define LISTS_MISFIT 0.04
+
+/* With so many units that waited, queues are per core if at most the first part of them came to
+ * another core, and there is one queue if at least the second part did. Simulated: at most 0.05,
+ * and 0.5 to 1 (0.28 where units are hardly longer than slices). */
+#define CHANGES_LEAST 50
+#define CHANGES_PER_CORE 0.15
+#define CHANGES_SINGLE 0.4
+
+static double log_sum(double a, double b) {
+    double top = fmax(a, b);
+    return top + log(exp(a - top) + exp(b - top));
+}
+
+/* What speaks for one policy of lists against another must be moments in which they differ. */
+static lb_status weigh_moments(lbi_fit *fit, double logs[LBI_POLICIES], lb_error *err) {
+    lbi_progress *p = &fit->progress;
+    int best = LB_POLICY_NONE;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        best = logs[i] > logs[best] ? i : best;
+    uint16_t *sizes = lbi_array_new(p->tasks, sizeof *sizes);
+    uint32_t *tasks = lbi_array_new(2 * (size_t)p->tasks, sizeof *tasks);
+    lb_status status = LB_OK;
+    if (sizes == NULL || tasks == NULL)
+        status = lbi_error_nomem(err, "moments");
+    if (status == LB_OK) {
+        lbi_progress_scale(p, fit->scale[best]);
+        for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
+            double support =
+                lbi_support(p, &fit->lists[best], (lb_policy)best, (lb_policy)i, sizes, tasks);
+            if (i != best)
+                logs[i] = fmax(logs[i], logs[best] - fmax(TEMPER * support, 0));
+        }
+        lbi_progress_scale(p, 1 / fit->scale[best]);
+    }
+    free(sizes);
+    free(tasks);
+    return status;
+}
+
+/* The best of four may still be wrong. How much to believe a policy that leaves so much of the time
+ * unexplained: right ones left 0.05 at most in simulated traces without foreign load. */
+static double trust(double misfit, double foreign_percent) {
+    double most = foreign_percent > LBI_FOREIGN_PERCENT ? MISFIT_FOREIGN : MISFIT;
+    return 1 / (1 + pow(misfit / most, 6));
+}
+
+/* Shares that may be uneven for a while can be bent to much. Right ones were ahead of "none of
+ * these" by 0.35 for each observation and more in simulated traces. */
+static double trust_sharing(const lbi_fit *fit) {
+    double least = INFINITY;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        least = fmin(least, fit->lists[i].misfit);
+    double not_lists = 1 / (1 + pow(LISTS_MISFIT / fmax(least, 1e-6), 8));
+    double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
+    lead /= (double)fit->observations;
+    return lead > 0 ? not_lists / (1 + pow(LEAD / lead, 6)) : 0;
+}
+
+/* What speaks for even sharing must be rates that are even, or change between ends. */
+static double evenness(lbi_fit *fit) {
+    lbi_progress *p = &fit->progress;
+    double even = 0, lists = -INFINITY;
+    for (size_t i = 0; i < p->scales; i++) {
+        double scale = p->scale[i];
+        lbi_progress_scale(p, scale);
+        lbi_evenness e = lbi_measure_evenness(p);
+        lbi_progress_scale(p, 1 / scale);
+        double rescale = (double)e.rates * log(scale) + lbi_log_scale_prior(p, scale);
+        lists = fmax(lists, e.lists + rescale);
+        if (scale == fit->scale[LB_POLICY_IMMEDIATE])
+            even = e.even + rescale;
+    }
+    return even - lists;
+}
+
+lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
+    double logs[LBI_POLICIES] = {0}, top = -INFINITY, sum = 0;
+    if (fit->progress.unusable == LBI_USABLE) {
+        for (int i = 0; i < LBI_POLICIES; i++)
+            logs[i] = TEMPER * fit->log_likelihood[i];
+        lb_status status = weigh_moments(fit, logs, err);
+        if (status != LB_OK)
+            return status;
+        logs[LB_POLICY_UNKNOWN] = fmax(logs[LB_POLICY_UNKNOWN],
+                                       logs[LB_POLICY_IMMEDIATE] - TEMPER * fmax(evenness(fit), 0));
+        /* As long as nothing was rotated, immediate looks like active. */
+        logs[LB_POLICY_IMMEDIATE] =
+            log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);
+    }
+    for (int i = 0; i < LBI_POLICIES; i++) {
+        logs[i] += log(i == LB_POLICY_UNKNOWN ? PRIOR_NONE_OF_THESE
+                                              : (1 - PRIOR_NONE_OF_THESE) / (LBI_POLICIES - 1));
+        top = fmax(top, logs[i]);
+    }
+    for (int i = 0; i < LBI_POLICIES; i++)
+        sum += exp(logs[i] - top);
+    double believed = 0;
+    for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++) {
+        v->probability[i] = exp(logs[i] - top) / sum * trust(v->misfit[i], fit->foreign_percent);
+        if (i == LB_POLICY_IMMEDIATE && fit->progress.unusable == LBI_USABLE)
+            v->probability[i] *= trust_sharing(fit);
+        believed += v->probability[i];
+    }
+    v->probability[LB_POLICY_UNKNOWN] = 1 - believed;
+    for (int i = 0; i < LBI_POLICIES; i++)
+        v->probability[i] = NEVER_LESS + (1 - LBI_POLICIES * NEVER_LESS) * v->probability[i];
+    v->policy = LB_POLICY_UNKNOWN;
+    for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++)
+        if (v->probability[i] >= v->confidence)
+            v->policy = (lb_policy)i;
+    return LB_OK;
+}
+
+/* None, lazy and active imply a queue for each core; even sharing comes from either structure,
+ * unless the units' cores tell. */
+void lbi_set_queues(lb_verdict *v) {
+    const lbi_changes *changes = &v->changes;
+    double even = v->probability[LB_POLICY_IMMEDIATE], per_core = 0.45, single = 0.45;
+    if (changes->waits >= CHANGES_LEAST) {
+        double part = (double)changes->changes / (double)changes->waits;
+        if (part < CHANGES_PER_CORE) {
+            per_core = 0.98;
+            single = 0.005;
+        } else if (part > CHANGES_SINGLE) {
+            per_core = 0.005;
+            single = 0.98;
+        }
+    }
+    v->queues_probability[LB_QUEUES_UNKNOWN] = v->probability[LB_POLICY_UNKNOWN];
+    v->queues_probability[LB_QUEUES_PER_CORE] = v->probability[LB_POLICY_NONE] +
+                                                v->probability[LB_POLICY_LAZY] +
+                                                v->probability[LB_POLICY_ACTIVE] + per_core * even;
+    v->queues_probability[LB_QUEUES_SINGLE] = single * even;
+    v->queues_probability[LB_QUEUES_GROUPED] = (1 - per_core - single) * even;
+    v->queues = LB_QUEUES_UNKNOWN;
+    for (int i = LB_QUEUES_PER_CORE; i < LBI_QUEUES; i++)
+        if (v->queues_probability[i] >= v->confidence)
+            v->queues = (lb_queues)i;
+}
