@@ -27,21 +27,23 @@ static const char usage[] =
     "      --balance-delay S    lazy, active: seconds until an imbalance is acted upon\n"
     "      --rotation-time S    immediate: mean seconds until an uneven share moves on\n"
     "      --exact              weigh every possible course, or fail\n"
-    "      --samples N          draw N courses (default: as many as the mean needs)\n"
+    "      --samples N          draw N courses (default: until each mean's standard error\n"
+    "                           is 0.1 % of it, 100000 at most)\n"
     "      --seed N             draw from this number (default 0)\n"
     "      --json, --csv        print the table as one JSON object, or as CSV\n"
     "  -h, --help               print this and exit\n"
     "  -V, --version            print the version and exit\n"
     "\n"
-    "A process's duration, and the makespan (from 0 to the end of the last), is a random variable\n"
-    "where balancing has a choice: mean, stddev, min and max are its own, standard_error that of\n"
-    "the mean. exact is 1 where every course was weighed, 0 where courses were drawn.\n"
+    "A process's duration, and the makespan (from 0 to the end of the last that ends), is a "
+    "random\n"
+    "variable where balancing has a choice: mean, stddev, min and max are its own, standard_error\n"
+    "that of the mean. exact is 1 where every course was weighed, 0 where courses were drawn.\n"
     "\n"
     "Exit status: 0 predicted, 1 an error, 2 a wrong command line.\n";
 
-/* Courses drawn for the makespan where the durations are exact. */
+/* Distributions are kept whole: this bounds their memory. */
 enum {
-    MAKESPAN_SAMPLES = 10000
+    SAMPLES_MAX = 100000
 };
 
 struct options {
@@ -123,136 +125,53 @@ static int fill_workload(lb_workload *workload, const lb_table *table) {
 
 /* ---- the answer ---- */
 
-/* When a process that takes `seconds` ends. */
-static double end(const lb_table *table, size_t process, double seconds) {
-    double arrival = lb_table_get(table, process, "arrival_s");
-    return isnan(arrival) ? seconds : arrival + seconds;
-}
-
-/* False: chance has a part in it. */
-static bool makespan_of_durations(const lb_table *table, const lb_duration *durations,
-                                  lb_duration *ret_makespan) {
-    *ret_makespan = (lb_duration){.completion = 1, .samples = 1, .exact = 1};
-    for (size_t i = 0; i < lb_table_rows(table); i++) {
-        const lb_duration *d = &durations[i];
-        if (d->completion == 0) {
-            *ret_makespan = (lb_duration){.mean = INFINITY,
-                                          .stddev = NAN,
-                                          .min = INFINITY,
-                                          .max = INFINITY,
-                                          .samples = 1,
-                                          .exact = 1};
-            return true;
-        }
-        if (!d->exact || d->max - d->min > 1e-9 * d->max)
-            return false;
-        ret_makespan->mean = fmax(ret_makespan->mean, end(table, i, d->mean));
-    }
-    ret_makespan->min = ret_makespan->max = ret_makespan->mean;
-    return true;
-}
-
-/* The makespan as a random variable: its mean is not the largest of the processes' means. */
-static lb_status sample_makespan(const lb_model *model, const lb_workload *workload,
-                                 const lb_table *table, uint64_t seed, uint64_t samples,
-                                 lb_duration *ret_makespan, lb_error *err) {
-    size_t n = lb_workload_size(workload);
-    lb_sampler *sampler = NULL;
-    double *seconds = calloc(n, sizeof *seconds);
-    if (seconds == NULL) {
-        snprintf(err->message, sizeof err->message, "no memory for %zu durations", n);
-        return LB_ERR_NOMEM;
-    }
-    lb_duration span = {.min = INFINITY, .completion = 1, .samples = samples};
-    double squares = 0;
-    lb_status status = lb_sampler_new(model, workload, &sampler, err);
-    for (uint64_t k = 0; k < samples && status == LB_OK; k++) {
-        status = lb_sampler_run(sampler, lb_realisation_seed(seed, k), seconds, err);
-        double last = 0;
-        for (size_t i = 0; i < n; i++)
-            last = fmax(last, end(table, i, seconds[i]));
-        double step = last - span.mean;
-        span.mean += step / (double)(k + 1);
-        squares += step * (last - span.mean);
-        span.min = fmin(span.min, last);
-        span.max = fmax(span.max, last);
-    }
-    lb_sampler_free(sampler);
-    free(seconds);
+static lb_status add_row(lb_table *result, const char *label, double work,
+                         const lb_distribution *distribution, size_t index, lb_error *err) {
+    lb_duration duration, *d = &duration;
+    lb_status status = lb_distribution_duration(distribution, index, d, err);
     if (status != LB_OK)
         return status;
-    span.stddev = sqrt(squares / (double)samples);
-    span.standard_error = samples > 1 ? span.stddev / sqrt((double)(samples - 1)) : INFINITY;
-    *ret_makespan = span;
-    return LB_OK;
-}
-
-static lb_status add_row(lb_table *result, const char *label, double work, const lb_duration *d,
-                         lb_error *err) {
     double row[] = {work,   d->mean,           d->stddev,     d->min,
                     d->max, d->standard_error, d->completion, d->exact};
     return lb_table_add_row(result, label, row, err);
 }
 
 static lb_status make_result(const lb_model *model, const lb_table *table,
-                             const lb_duration *durations, const lb_duration *makespan,
-                             uint64_t seed, lb_table **ret_result, lb_error *err) {
-    static const char *const columns[] = {"work_s", "mean_s",           "stddev_s",   "min_s",
-                                          "max_s",  "standard_error_s", "completion", "exact"};
+                             const lb_distribution *distribution, lb_table *result, lb_error *err) {
     char text[32];
-    lb_table *result;
-    lb_status status = lb_table_new(columns, sizeof columns / sizeof *columns, &result, err);
-    if (status != LB_OK)
-        return status;
     snprintf(text, sizeof text, "%u", lb_model_cores(model));
-    status = lb_table_set_meta(result, "cores", text, err);
+    lb_status status = lb_table_set_meta(result, "cores", text, err);
     if (status == LB_OK)
         status = lb_table_set_meta(result, "policy", policy_name(lb_model_policy(model)), err);
-    if (status == LB_OK && !makespan->exact) {
-        snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
-        status = lb_table_set_meta(result, "seed", text, err);
-    }
+    snprintf(text, sizeof text, "%llu", (unsigned long long)lb_distribution_samples(distribution));
+    if (status == LB_OK)
+        status = lb_table_set_meta(result, "realisations", text, err);
     for (size_t i = 0; i < lb_table_rows(table) && status == LB_OK; i++) {
         snprintf(text, sizeof text, "%zu", i);
-        status = add_row(result, text, lb_table_get(table, i, "work_s"), &durations[i], err);
+        status = add_row(result, text, lb_table_get(table, i, "work_s"), distribution, i, err);
     }
-    if (status == LB_OK)
-        status = add_row(result, "makespan", NAN, makespan, err);
-    if (status == LB_OK)
-        *ret_result = result;
-    else
-        lb_table_free(result);
-    return status;
+    return status == LB_OK ? add_row(result, "makespan", NAN, distribution, LB_MAKESPAN, err)
+                           : status;
 }
 
 static int predict(const lb_model *model, const lb_table *table, const struct options *options) {
-    size_t n = lb_table_rows(table);
+    static const char *const columns[] = {"work_s", "mean_s",           "stddev_s",   "min_s",
+                                          "max_s",  "standard_error_s", "completion", "exact"};
     lb_error err;
     lb_workload *workload = NULL;
+    lb_distribution *distribution = NULL;
     lb_table *result = NULL;
     char *text = NULL;
-    lb_duration makespan, *durations = calloc(n + 1, sizeof *durations);
     int status = STATUS_ERROR;
-    if (durations == NULL) {
-        fail("no memory for %zu durations", n);
-        goto done;
-    }
     if (lb_workload_new(&workload, &err) != LB_OK) {
         fail("%s", err.message);
         goto done;
     }
     if (fill_workload(workload, table) != STATUS_OK)
         goto done;
-    uint64_t samples = options->estimate.samples;
-    if (lb_model_durations(model, workload, &options->estimate, durations, &err) != LB_OK ||
-        (!makespan_of_durations(table, durations, &makespan) &&
-         sample_makespan(model, workload, table, options->estimate.seed,
-                         samples != 0         ? samples
-                         : durations[0].exact ? MAKESPAN_SAMPLES
-                                              : durations[0].samples,
-                         &makespan, &err) != LB_OK) ||
-        make_result(model, table, durations, &makespan, options->estimate.seed, &result, &err) !=
-            LB_OK ||
+    if (lb_model_distribution(model, workload, &options->estimate, &distribution, &err) != LB_OK ||
+        lb_table_new(columns, sizeof columns / sizeof *columns, &result, &err) != LB_OK ||
+        make_result(model, table, distribution, result, &err) != LB_OK ||
         lb_table_format(result, options->format, &text, &err) != LB_OK) {
         fail("%s", err.message);
         goto done;
@@ -262,8 +181,8 @@ static int predict(const lb_model *model, const lb_table *table, const struct op
 done:
     lb_free(text);
     lb_table_free(result);
+    lb_distribution_free(distribution);
     lb_workload_free(workload);
-    free(durations);
     return status;
 }
 
@@ -309,6 +228,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
     model->cores = 0;
     lb_estimate_options *estimate = &ret_options->estimate;
     lb_estimate_options_init(estimate, sizeof *estimate);
+    estimate->max_samples = SAMPLES_MAX;
     estimate->progress = show_progress;
     estimate->progress_user = "drawing";
     for (int option; (option = getopt_long(argc, argv, "c:p:f:hV", long_options, NULL)) != -1;) {
