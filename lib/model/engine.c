@@ -40,7 +40,6 @@ static size_t process_parts(lbi_engine *e, bool weighted, part *parts) {
     parts[n++] = (part){&e->state, p, sizeof *e->state};
     parts[n++] = (part){&e->wanted, p, sizeof *e->wanted};
     parts[n++] = (part){&e->done, p, sizeof *e->done};
-    parts[n++] = (part){&e->touched, p, sizeof *e->touched};
     if (!e->shared)
         parts[n++] = (part){&e->longer, p + 2, sizeof *e->longer};
     if (e->ordered) {
@@ -77,6 +76,7 @@ static bool allocate(lbi_engine *e, bool weighted) {
         memcpy(parts[i].where, &block, sizeof block);
         block += padded(parts[i].count * parts[i].size);
     }
+    e->touched = e->done;
     return true;
 }
 
@@ -155,6 +155,7 @@ void lbi_engine_copy(lbi_engine *to, const lbi_engine *from) {
         memcpy(parts[i].where, &pointer, sizeof pointer);
     }
     copy.block = to->block;
+    copy.touched = copy.done;
     copy.script = to->script;
     copy.moves = to->moves;
     memcpy(copy.block, from->block, from->block_size);
@@ -278,13 +279,13 @@ lbi_state lbi_engine_state(const lbi_engine *engine, uint32_t slot) {
     return (lbi_state)(wanted == LBI_UNTOUCHED ? engine->state[slot] : wanted);
 }
 
-void lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core) {
+bool lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core) {
     engine->places[slot].list = engine->shared ? LBI_ANY_CORE : core;
     engine->remaining[slot] = work;
-    if (work > 0)
-        touch(engine, slot, LBI_RUNNING);
-    else
-        engine->done[engine->done_count++] = slot;
+    if (!(work > 0))
+        return false;
+    touch(engine, slot, LBI_RUNNING);
+    return true;
 }
 
 bool lbi_engine_sleep(lbi_engine *engine, uint32_t slot) {

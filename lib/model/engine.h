@@ -138,7 +138,7 @@ typedef struct lbi_engine {
     uint8_t *state;    /* an lbi_state ... */
     uint8_t *wanted;   /* ... and what it is to be when the instant closes; LBI_UNTOUCHED */
     uint32_t *done;    /* completed in this instant, in the order found */
-    uint32_t *touched; /* whose state is to change */
+    uint32_t *touched; /* whose state is to change: the same memory, after those were read */
     uint32_t *older, *newer;
     uint32_t *by_weight; /* heaps: at the cap from the front, least first; below from the back */
     uint32_t *weight_position;
@@ -167,7 +167,8 @@ bool lbi_engine_reserve(lbi_engine *engine, size_t processes);
 /* When something next happens by itself; INFINITY: never. */
 double lbi_engine_next(const lbi_engine *engine);
 void lbi_engine_open(lbi_engine *engine, double time);
-void lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core);
+/* False: it had no work, and is completed. engine->done is no longer there from here on. */
+bool lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core);
 /* False: it is in that state already, or not there. */
 bool lbi_engine_sleep(lbi_engine *engine, uint32_t slot);
 bool lbi_engine_wake(lbi_engine *engine, uint32_t slot);

@@ -149,8 +149,9 @@ static bool is_ignored(const lbi_run *run, const lbi_action *action) {
 
 static void arrive(lbi_run *run, uint32_t index) {
     const lb_workload *workload = run->plan->workload;
-    lbi_engine_arrive(&run->engine, index, workload->works[index],
-                      lbi_workload_first_core(workload, index));
+    if (!lbi_engine_arrive(&run->engine, index, workload->works[index],
+                           lbi_workload_first_core(workload, index)))
+        run->durations[index] = 0;
 }
 
 static void act(lbi_run *run, const lbi_action *action) {
@@ -231,11 +232,11 @@ bool lbi_run_open(lbi_run *run) {
         if (time == INFINITY)
             return false;
         lbi_engine_open(&run->engine, time);
+        note_completions(run);
         if (acting)
             act_all(run, time + LBI_WINDOW * time);
     }
     run->begun = true;
-    note_completions(run);
     lbi_engine_place(&run->engine);
     return true;
 }

@@ -208,10 +208,10 @@ static void push_completion(lb_sim *sim, uint32_t slot) {
     sim->completions++;
 }
 
-static void push_completions(lb_sim *sim, size_t first) {
+static void push_completions(lb_sim *sim) {
     lbi_engine *engine = &sim->engine;
-    lbi_engine_sort(engine, engine->done + first, engine->done_count - first);
-    for (size_t i = first; i < engine->done_count; i++)
+    lbi_engine_sort(engine, engine->done, engine->done_count);
+    for (size_t i = 0; i < engine->done_count; i++)
         push_completion(sim, engine->done[i]);
 }
 
@@ -249,7 +249,7 @@ static lb_status open_instant(lb_sim *sim, double time, lb_error *err) {
         return lbi_error_nomem(err, "a simulation's events");
     sim->completions = 0;
     lbi_engine_open(&sim->engine, time);
-    push_completions(sim, 0);
+    push_completions(sim);
     return LB_OK;
 }
 
@@ -429,9 +429,8 @@ lb_status lb_sim_add(lb_sim *sim, double work, double weight, uint32_t core, uin
     sim->ids[slot] = sim->next_id++;
     sim->tags[slot] = tag;
     lbi_id_map_add(&sim->map, slot, sim->ids);
-    size_t done = sim->engine.done_count;
-    lbi_engine_arrive(&sim->engine, slot, work, core);
-    push_completions(sim, done);
+    if (!lbi_engine_arrive(&sim->engine, slot, work, core))
+        push_completion(sim, slot);
     if (ret_id != NULL)
         *ret_id = sim->ids[slot];
     leave(sim);
