@@ -120,10 +120,15 @@ void lbi_sharing_settle(lbi_engine *engine) {
     }
     double speed = engine->model->fastest == NULL ? (double)m : engine->model->fastest[m];
     /* Both change with every process that comes or goes. */
-    lbi_list_sync(engine, BELOW);
-    lbi_list_sync(engine, CAPPED);
     double cap = m == 0 ? 1 : speed / (double)m;
     double weight = engine->weights == NULL ? (double)below->length : below->weight.high;
-    lbi_list_settle(engine, BELOW, weight / (cap * (double)(m - capped->length)));
-    lbi_list_settle(engine, CAPPED, 1 / cap);
+    double above = (double)capped->length;
+    if (below->length > 0 || below->changed) {
+        lbi_list_sync(engine, BELOW);
+        lbi_list_settle(engine, BELOW, weight / (cap * ((double)m - above)));
+    }
+    if (capped->length > 0 || capped->changed) {
+        lbi_list_sync(engine, CAPPED);
+        lbi_list_settle(engine, CAPPED, 1 / cap);
+    }
 }
