@@ -36,7 +36,7 @@ static void insert(lbi_choice choices[LBI_CHOICES_MAX], size_t *count, size_t mo
                    lbi_choice choice) {
     size_t at = *count;
     if (at == most) {
-        if (choices[at - 1].gain >= choice.gain)
+        if (at == 0 || choices[at - 1].gain >= choice.gain)
             return;
         at--;
     } else {
