@@ -10,7 +10,7 @@
 #include "classify/explain.h"
 #include "trace/tasks.h"
 
-static const lb_classify_options defaults = {sizeof defaults, 0.95};
+static const lb_classify_options defaults = {sizeof defaults, LBI_CONFIDENCE};
 
 void lb_classify_options_init(lb_classify_options *options, size_t size) {
     lbi_options_write(options, size, &defaults, sizeof defaults);

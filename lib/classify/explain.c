@@ -456,8 +456,8 @@ static bool tell_dropped(lb_verdict *v, const lbi_progress *p) {
     return tell(v, &t);
 }
 
-static bool tell_policy(lb_verdict *v, story *s) {
-    switch (v->policy) {
+static bool tell_policy(lb_verdict *v, story *s, lb_policy policy) {
+    switch (policy) {
     case LB_POLICY_NONE:
         return tell_idle_core(v, s) && tell_mates_alone(v, s);
     case LB_POLICY_LAZY:
@@ -469,6 +469,16 @@ static bool tell_policy(lb_verdict *v, story *s) {
     default:
         return tell_missing(v, s);
     }
+}
+
+/* Of a trace that shows a policy well, for a caller who asks for more. */
+static bool tell_confidence(lb_verdict *v, lb_policy policy) {
+    lbi_text t = {0};
+    lbi_text_printf(&t, "%s is probable at %.6g %%, below the ", lbi_policy_name(policy),
+                    100 * v->probability[policy]);
+    lbi_text_number(&t, 100 * v->confidence);
+    lbi_text_string(&t, " % asked for; what speaks for it:");
+    return tell(v, &t);
 }
 
 /* There is always a reason, if only what the trace consists of. */
@@ -489,14 +499,18 @@ bool lbi_explain(lb_verdict *v, const lbi_fit *fit) {
     const lbi_progress *p = &fit->progress;
     if (p->unusable != LBI_USABLE)
         return tell_unusable(v, p) && tell_foreign(v, fit);
-    lb_policy shown = v->policy != LB_POLICY_UNKNOWN && v->policy != LB_POLICY_IMMEDIATE
-                          ? v->policy
-                          : LB_POLICY_LAZY;
+    lb_policy policy = v->policy;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_IMMEDIATE; i++)
+        if (v->policy == LB_POLICY_UNKNOWN && v->probability[i] >= LBI_CONFIDENCE)
+            policy = (lb_policy)i;
+    lb_policy shown =
+        policy != LB_POLICY_UNKNOWN && policy != LB_POLICY_IMMEDIATE ? policy : LB_POLICY_LAZY;
     story s = {.fit = fit, .h = {.p = p, .lists = &fit->lists[shown]}};
     s.h.size = lbi_array_new(p->tasks, sizeof *s.h.size);
     s.chosen = lbi_array_new(p->tasks, sizeof *s.chosen);
     s.values = lbi_array_new(p->tasks, sizeof *s.values);
-    bool ok = s.h.size != NULL && s.chosen != NULL && s.values != NULL && tell_policy(v, &s);
+    bool ok = s.h.size != NULL && s.chosen != NULL && s.values != NULL &&
+              (policy == v->policy || tell_confidence(v, policy)) && tell_policy(v, &s, policy);
     if (ok && v->reason_count == 0)
         ok = tell_probability(v);
     ok = ok && tell_dropped(v, p) && tell_foreign(v, fit);

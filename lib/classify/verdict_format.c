@@ -84,8 +84,8 @@ static void as_json(const lb_verdict *v, lbi_text *text) {
     lbi_text_string(text, "}, \"confidence\": ");
     lbi_text_json_number(text, v->confidence);
     lbi_text_printf(text,
-                    ", \"cores\": %u, \"tasks\": %u, \"units\": %zu, \"unit_work_s\": ", v->cores,
-                    v->tasks, v->units);
+                    ", \"cores\": %u, \"tasks\": %u, \"units\": %zu, \"inferred_unit_work_s\": ",
+                    v->cores, v->tasks, v->units);
     lbi_text_json_number(text, v->unit_work);
     lbi_text_string(text, ", \"rotation_time_s\": ");
     lbi_text_json_number(text, v->rotation_time);

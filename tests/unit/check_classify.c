@@ -447,6 +447,11 @@ START_TEST(options) {
     ASSERT_OK(lb_classify(trace, &o, &v, &err), err);
     check_sane(v);
     ck_assert_int_eq(lb_verdict_policy(v), LB_POLICY_UNKNOWN);
+    /* Then the reasons are not that a moment were missing, but what it shows and how sure it is. */
+    ck_assert_ptr_nonnull(strstr(lb_verdict_reason(v, 0), "lazy is probable at 99."));
+    ck_assert_ptr_nonnull(strstr(lb_verdict_reason(v, 0), "below the 99.99999999999999 % asked"));
+    for (size_t i = 0; i < lb_verdict_reason_count(v); i++)
+        ck_assert_ptr_null(strstr(lb_verdict_reason(v, i), "has no such moment"));
     lb_verdict_free(v);
     lb_trace_free(trace);
 }

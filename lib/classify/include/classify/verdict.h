@@ -7,6 +7,7 @@
 #include "lbsched/lbsched.h"
 
 #define LBI_POLICIES (LB_POLICY_IMMEDIATE + 1)
+#define LBI_CONFIDENCE 0.95 /* what is asked for by default */
 #define LBI_QUEUES (LB_QUEUES_GROUPED + 1)
 
 struct lb_verdict {
