@@ -915,6 +915,28 @@ lb_status lb_trace_save(const lb_trace *trace, const char *path, lb_trace_file f
 lb_status lb_trace_format(const lb_trace *trace, lb_trace_file file, char **ret_text,
                           size_t *ret_length, lb_error *err);
 
+/** Predicts what an experiment would have recorded: one realisation, that of lb_model_sample() with
+ * the same seed. Task i is process i. Units end when the model says, which lets all on a list run
+ * at once; the last unit of a process is what remains of its work, and so may be shorter than the
+ * others, as is one in which the process falls asleep or is stopped. One without work has one unit
+ * of no length. Between falling asleep and waking there is no unit. Arrivals after time 0,
+ * sleeping, waking and stopping are marks (fork, sleep, wake, end). Cores are not known where all
+ * are shared
+ * (#LB_POLICY_IMMEDIATE without rotation_time); nor is CPU time there, if cores differ in speed.
+ * The metadata say experiment: predicted, the policy, and the seed.
+ * @param unit_work CPU seconds of one unit, above 0 and finite
+ * @param slice 0: no slices; else what a process of weight 1 gets in its turn, in seconds, finite:
+ *        those on a list take turns in the order they came, in slices of `slice` times the weight
+ * @param seed decides the realisation
+ * @param ret_trace sealed; the caller frees it with lb_trace_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_UNSUPPORTED: slices where there are no lists; #LB_ERR_LIMIT:
+ *         infinite work, more than 10,000,000 units and slices, or moves between lists, more than
+ *         #LB_TASK_MAX + 1 processes, or an end after 9.2e9 s; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_trace(const lb_model *model, const lb_workload *workload, double unit_work,
+                         double slice, uint64_t seed, lb_trace **ret_trace, lb_error *err);
+
 /** @} */
 
 /** @defgroup classify Classification

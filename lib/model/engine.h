@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "model.h"
 #include "twofold.h"
+#include "watch.h"
 #include "workload_parts.h"
 
 /* Events this near to the earliest pending one, relative to its time, are one instant. */
@@ -110,7 +111,8 @@ typedef struct lbi_engine {
     lbi_random random;
     uint64_t draws; /* choices made at random so far */
     lbi_script *script;
-    lbi_move *moves; /* NULL: not recorded */
+    lbi_move *moves;  /* NULL: not recorded */
+    lbi_watch *watch; /* NULL: nobody watches */
     size_t move_count;
 
     size_t done_count, touched_count, changed_count;

@@ -280,6 +280,8 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
         sift_up(engine, list, list->length, entry);
     if (engine->ordered)
         note_newest(engine, list, slot);
+    if (engine->watch != NULL)
+        lbi_watch_hop(engine->watch, engine->now.high, slot, index, true);
     if (engine->shared)
         list->length++;
     else
@@ -328,6 +330,8 @@ static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) 
     lbi_entry gone = engine->arena[list->begin + position];
     if (engine->ordered)
         forget_order(engine, list, gone.slot);
+    if (engine->watch != NULL)
+        lbi_watch_hop(engine->watch, engine->now.high, gone.slot, index, false);
     if (engine->shared)
         list->length--;
     else
@@ -414,6 +418,8 @@ void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
     if (list->shape == LBI_FRESH)
         sort_fresh(engine, list);
     list->pace = pace;
+    if (engine->watch != NULL)
+        lbi_watch_pace(engine->watch, engine->now.high, index, list->length == 0 ? 0 : 1 / pace);
     list->next = lbi_twofold_of(INFINITY);
     if (list->length > 0) {
         double left = (engine->arena[list->begin].tag - list->virtual.high) - list->virtual.low;

@@ -14,6 +14,8 @@ struct lb_model {
     double *fastest;   /* [m]: the sum of the m highest speeds; NULL: m */
 };
 
+extern const char *const lbi_model_policy_names[]; /* of every lb_policy */
+
 lb_status lbi_model_copy(const lb_model *model, lb_model **ret_copy, lb_error *err);
 
 /* Whether balancing chooses at random, so that realisations differ. */

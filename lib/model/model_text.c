@@ -13,7 +13,7 @@
 
 static const char magic[] = "lbsched-model 1";
 
-static const char *const policies[] = {"unknown", "none", "lazy", "active", "immediate"};
+const char *const lbi_model_policy_names[] = {"unknown", "none", "lazy", "active", "immediate"};
 static const char *const list_choices[] = {"random", "longest"};
 static const char *const process_choices[] = {"random", "first", "last"};
 
@@ -29,7 +29,7 @@ lb_status lb_model_save(const lb_model *model, const char *path, lb_error *err) 
     const lb_model_options *o = &model->options;
     lbi_text text = {0};
     lbi_text_printf(&text, "%s\ncores %u\npolicy %s\n", magic, (unsigned)o->cores,
-                    policies[o->policy]);
+                    lbi_model_policy_names[o->policy]);
     write_number(&text, "balance_delay", o->balance_delay);
     write_number(&text, "rotation_time", o->rotation_time);
     lbi_text_printf(&text, "list_choice %s\nprocess_choice %s\n", list_choices[o->list_choice],
@@ -123,7 +123,7 @@ static bool read_value(reading *r, int field, span value) {
         r->options.cores = (uint32_t)cores;
         return true;
     case POLICY:
-        return read_choice(value, policies, 5, &r->options.policy);
+        return read_choice(value, lbi_model_policy_names, 5, &r->options.policy);
     case DELAY:
         return read_number(value, &r->options.balance_delay);
     case ROTATION:
