@@ -158,13 +158,14 @@ static problem draw_problem(double *works, size_t *ret_n, double *arrivals) {
     problem p = make(&options, works, n);
     lb_error err = {0};
     bool weighted = draw() < 0.5, arriving = draw() < 0.5, sleeping = draw() < 0.5;
+    bool cored = draw() < 0.5;
     for (size_t i = 0; i < n; i++) {
         arrivals[i] = arriving ? floor(draw() * 8) / 2 : 0;
         if (weighted)
             ASSERT_OK(lb_workload_set_weight(p.workload, i, exp(6 * draw() - 3), &err), err);
         if (arriving)
             ASSERT_OK(lb_workload_set_arrival(p.workload, i, arrivals[i], &err), err);
-        if (draw() < 0.2)
+        if (cored && draw() < 0.3)
             ASSERT_OK(
                 lb_workload_set_first_core(p.workload, i, (uint32_t)(draw() * options.cores), &err),
                 err);
