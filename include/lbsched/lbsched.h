@@ -729,6 +729,26 @@ lb_status lb_table_format(const lb_table *table, lb_format format, char **ret_te
  * @since 0.1 */
 lb_status lb_table_parse(const char *csv, size_t length, lb_table **ret_table, lb_error *err);
 
+/** Predicts all that is mostly wanted, as one table: a row for each process, labelled by its index,
+ * and a last one, "makespan". Columns:
+ * - work_s: as given; in the last row the sum of them;
+ * - mean_s, stddev_s, min_s, max_s, standard_error_s, completion, exact: of the duration, or the
+ *   makespan, as in #lb_duration;
+ * - alone_s: what the process would take with the fastest core to itself, its sleep included;
+ *   INFINITY where it would not complete even so;
+ * - slowdown: mean_s / alone_s; 1 of a process that takes no time;
+ * - utilisation: in the last row only: the mean part that is used of what all cores could do from
+ *   time 0 to the makespan; NAN where a process may not complete, as what it has used is not known.
+ *
+ * The metadata say cores, policy and realisations. Memory is that of lb_model_distribution().
+ * @param options NULL: the defaults
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return as lb_model_durations()
+ * @since 0.1 */
+lb_status lb_model_summary(const lb_model *model, const lb_workload *workload,
+                           const lb_estimate_options *options, lb_table **ret_table, lb_error *err);
+
 /** @} */
 
 /** @defgroup trace Traces
