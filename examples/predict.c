@@ -31,6 +31,11 @@ static const char usage[] =
     "                           is 0.1 % of it, 100000 at most)\n"
     "      --seed N             draw from this number (default 0)\n"
     "      --json, --csv        print the table as one JSON object, or as CSV\n"
+    "      --trace FILE         write one course, that of the seed, as a trace, to look at or to\n"
+    "                           classify\n"
+    "      --unit-work S        CPU seconds of its units (default: a hundredth of the longest "
+    "work)\n"
+    "      --slice S            with its time slices, of S seconds for a weight of 1\n"
     "  -h, --help               print this and exit\n"
     "  -V, --version            print the version and exit\n"
     "\n"
@@ -38,6 +43,8 @@ static const char usage[] =
     "random\n"
     "variable where balancing has a choice: mean, stddev, min and max are its own, standard_error\n"
     "that of the mean. exact is 1 where every course was weighed, 0 where courses were drawn.\n"
+    "alone_s is what the process would take with the fastest core to itself, slowdown the mean\n"
+    "against that, utilisation what is used of all cores until the end.\n"
     "\n"
     "Exit status: 0 predicted, 1 an error, 2 a wrong command line.\n";
 
@@ -49,8 +56,10 @@ enum {
 struct options {
     lb_model_options model;
     lb_estimate_options estimate;
-    const char *preset, *first_cores, *weights, *file;
+    const char *preset, *first_cores, *weights, *file, *trace;
+    double unit_work, slice; /* of the trace; unit_work 0: by the works */
     lb_format format;
+    lb_table *processes;
 };
 
 /* ---- what to predict for: a table with a row for each process ---- */
@@ -125,41 +134,26 @@ static int fill_workload(lb_workload *workload, const lb_table *table) {
 
 /* ---- the answer ---- */
 
-static lb_status add_row(lb_table *result, const char *label, double work,
-                         const lb_distribution *distribution, size_t index, lb_error *err) {
-    lb_duration duration, *d = &duration;
-    lb_status status = lb_distribution_duration(distribution, index, d, err);
-    if (status != LB_OK)
-        return status;
-    double row[] = {work,   d->mean,           d->stddev,     d->min,
-                    d->max, d->standard_error, d->completion, d->exact};
-    return lb_table_add_row(result, label, row, err);
+static int save_trace(const lb_model *model, const lb_workload *workload,
+                      const struct options *options) {
+    lb_error err;
+    lb_trace *trace;
+    double unit_work = options->unit_work, longest = 0;
+    for (size_t i = 0; i < lb_table_rows(options->processes); i++)
+        longest = fmax(longest, lb_table_get(options->processes, i, "work_s"));
+    if (unit_work == 0)
+        unit_work = longest > 0 && longest < INFINITY ? longest / 100 : 1;
+    if (lb_model_trace(model, workload, unit_work, options->slice, options->estimate.seed, &trace,
+                       &err) != LB_OK)
+        return fail("--trace: %s", err.message);
+    lb_status status = lb_trace_save(trace, options->trace, LB_TRACE_CSV, &err);
+    lb_trace_free(trace);
+    return status == LB_OK ? STATUS_OK : fail("%s", err.message);
 }
 
-static lb_status make_result(const lb_model *model, const lb_table *table,
-                             const lb_distribution *distribution, lb_table *result, lb_error *err) {
-    char text[32];
-    snprintf(text, sizeof text, "%u", lb_model_cores(model));
-    lb_status status = lb_table_set_meta(result, "cores", text, err);
-    if (status == LB_OK)
-        status = lb_table_set_meta(result, "policy", policy_name(lb_model_policy(model)), err);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)lb_distribution_samples(distribution));
-    if (status == LB_OK)
-        status = lb_table_set_meta(result, "realisations", text, err);
-    for (size_t i = 0; i < lb_table_rows(table) && status == LB_OK; i++) {
-        snprintf(text, sizeof text, "%zu", i);
-        status = add_row(result, text, lb_table_get(table, i, "work_s"), distribution, i, err);
-    }
-    return status == LB_OK ? add_row(result, "makespan", NAN, distribution, LB_MAKESPAN, err)
-                           : status;
-}
-
-static int predict(const lb_model *model, const lb_table *table, const struct options *options) {
-    static const char *const columns[] = {"work_s", "mean_s",           "stddev_s",   "min_s",
-                                          "max_s",  "standard_error_s", "completion", "exact"};
+static int predict(const lb_model *model, const struct options *options) {
     lb_error err;
     lb_workload *workload = NULL;
-    lb_distribution *distribution = NULL;
     lb_table *result = NULL;
     char *text = NULL;
     int status = STATUS_ERROR;
@@ -167,21 +161,18 @@ static int predict(const lb_model *model, const lb_table *table, const struct op
         fail("%s", err.message);
         goto done;
     }
-    if (fill_workload(workload, table) != STATUS_OK)
+    if (fill_workload(workload, options->processes) != STATUS_OK)
         goto done;
-    if (lb_model_distribution(model, workload, &options->estimate, &distribution, &err) != LB_OK ||
-        lb_table_new(columns, sizeof columns / sizeof *columns, &result, &err) != LB_OK ||
-        make_result(model, table, distribution, result, &err) != LB_OK ||
+    if (lb_model_summary(model, workload, &options->estimate, &result, &err) != LB_OK ||
         lb_table_format(result, options->format, &text, &err) != LB_OK) {
         fail("%s", err.message);
         goto done;
     }
     printf("%s", text);
-    status = STATUS_OK;
+    status = options->trace == NULL ? STATUS_OK : save_trace(model, workload, options);
 done:
     lb_free(text);
     lb_table_free(result);
-    lb_distribution_free(distribution);
     lb_workload_free(workload);
     return status;
 }
@@ -200,7 +191,10 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         SAMPLES,
         SEED,
         JSON,
-        CSV
+        CSV,
+        TRACE,
+        UNIT_WORK,
+        SLICE
     };
     static const struct option long_options[] = {
         {"cores", required_argument, NULL, 'c'},
@@ -216,6 +210,9 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {"seed", required_argument, NULL, SEED},
         {"json", no_argument, NULL, JSON},
         {"csv", no_argument, NULL, CSV},
+        {"trace", required_argument, NULL, TRACE},
+        {"unit-work", required_argument, NULL, UNIT_WORK},
+        {"slice", required_argument, NULL, SLICE},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
@@ -287,6 +284,17 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         case CSV:
             ret_options->format = LB_FORMAT_CSV;
             break;
+        case TRACE:
+            ret_options->trace = optarg;
+            break;
+        case UNIT_WORK:
+            if (!parse_number(optarg, 1e-300, 1e300, &ret_options->unit_work))
+                return usage_error("--unit-work %s: seconds, above 0", optarg);
+            break;
+        case SLICE:
+            if (!parse_number(optarg, 1e-300, 1e300, &ret_options->slice))
+                return usage_error("--slice %s: seconds, above 0", optarg);
+            break;
         case 'h':
             printf("%s", usage);
             return finish(STATUS_OK);
@@ -306,6 +314,8 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         return usage_error("with a --file first cores and weights stand in it");
     if (ret_options->preset != NULL && own_model)
         return usage_error("--preset says the policy, and delays and rotation have no part in it");
+    if (ret_options->trace == NULL && (ret_options->unit_work != 0 || ret_options->slice != 0))
+        return usage_error("--unit-work and --slice say what is in a --trace");
     if (exact && estimate->samples != 0)
         return usage_error("--exact and --samples exclude each other");
     if (exact)
@@ -322,19 +332,19 @@ int main(int argc, char **argv) {
 
     lb_error err;
     lb_model *model;
-    lb_table *table = NULL;
+    lb_table **table = &options.processes;
     if ((options.preset != NULL ? lb_model_preset(options.preset, options.model.cores, &model, &err)
                                 : lb_model_new(&options.model, &model, &err)) != LB_OK)
         return fail("%s", err.message);
     if (options.file != NULL)
-        status = read_table(options.file, &table);
-    else if (lb_table_new(columns, 3, &table, &err) != LB_OK)
+        status = read_table(options.file, table);
+    else if (lb_table_new(columns, 3, table, &err) != LB_OK)
         status = fail("%s", err.message);
     else
-        status = read_arguments(argv + optind, argc - optind, &options, table);
+        status = read_arguments(argv + optind, argc - optind, &options, *table);
     if (status == STATUS_OK)
-        status = predict(model, table, &options);
-    lb_table_free(table);
+        status = predict(model, &options);
+    lb_table_free(*table);
     lb_model_free(model);
     return finish(status);
 }

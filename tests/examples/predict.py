@@ -81,6 +81,13 @@ assert run(predict, "--samples", 100, *unequal) == run(predict, "--samples", 100
 assert answer("--samples", 100, "--seed", 1, *unequal).makespan != \
     answer("--samples", 100, "--seed", 2, *unequal).makespan
 
+# Against running alone, and how much of the cores was used: 21 s of work in 2 * 11.5 s.
+result = answer("-c2", "-p", "lazy", 1, 2, 3, 4, 5, 6)
+for row, expected in zip(result.processes, worked["lazy"]):
+    assert row["alone_s"] == row["work_s"]
+    near(row["slowdown"], expected / row["work_s"])
+near(result.makespan["utilisation"], 21 / 23)
+
 # For ever.
 result = answer("-c1", 1, "inf")
 assert result.processes[1]["mean_s"] is None
@@ -104,6 +111,22 @@ with tempfile.TemporaryDirectory() as folder:
     near(late.makespan["mean_s"], 6)
     assert run(predict, "-c2", "-p", "lazy", "--file", "-", input=table) == \
         run(predict, "-c2", "-p", "lazy", "--file", file(table))
+    # A trace of what it predicts: it ends when the makespan does, and is classified as it was made.
+    trace = os.path.join(folder, "trace.csv")
+    run(predict, "-c2", "-p", "lazy", "--trace", trace, "--unit-work", 0.5, "--slice", 0.1,
+        1, 2, 3, 4, 5, 6)
+    with open(trace, encoding="utf-8") as lines:
+        text = lines.read()
+    units, slices = text.split("# table: slices\n")
+    assert "# policy: lazy\n" in units and "# unit_work_s: 0.5\n" in units
+    for part, column, count in (units, 3, 42), (slices, 2, None):
+        ends = [line.split(",") for line in part.splitlines() if line[0].isdigit()]
+        near(max(float(row[column]) for row in ends), 11.5)
+        assert count in (len(ends), None)
+    run(predict, "-c2", "--trace", trace, 1, "inf", status=1, said="infinite")
+    run(predict, "-c2", "--trace", trace, "--slice", 0.1, 1, status=1, said="slices")
+    run(predict, "-c2", "--trace", os.path.join(folder, "no", "trace"), 1, status=1,
+        said="No such file")
     # Bad files.
     run(predict, "-c2", "--file", file("work_s,wieght\n1,2\n"), status=1, said="wieght")
     run(predict, "-c2", "--file", file("work_s\n1\nx\n"), status=1, said="3")
@@ -146,6 +169,8 @@ for words, said in [
     (["-c2", "--preset", "windows-7", "-p", "lazy", 1], "--preset"),
     (["-c2", "--preset", "windows-7", "--balance-delay", 1, 1], "--preset"),
     (["-c2", "--file", "-", "--weights", 1], "--file"),
+    (["-c2", "--unit-work", "0", "--trace", "x", 1], "--unit-work 0"),
+    (["-c2", "--slice", "0.1", 1], "--trace"),
     (["--nonsense"], "nonsense"),
 ]:
     run(predict, *words, status=2, said=said)
