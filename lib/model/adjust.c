@@ -12,7 +12,7 @@ void lbi_engine_use_weights(lbi_engine *engine, const double *weights) {
         lbi_list_sync(engine, i);
         lbi_entry *entries = lbi_list_entries(engine, i);
         double common = weights[entries[0].slot], count = list->length;
-        for (uint32_t k = 0; k < list->length; k++)
+        for (uint32_t k = 0; k < lbi_list_extent(list); k++)
             entries[k].tag = ((entries[k].tag - list->virtual.high) - list->virtual.low) / common;
         list->virtual = lbi_twofold_of(0);
         list->weight.high = count * common;

@@ -35,7 +35,7 @@ static uint32_t choose_process(lbi_engine *engine, uint32_t list) {
     case LB_PROCESS_LAST:
         return lbi_list_position(engine, giver->newest);
     default:
-        return lbi_engine_choose(engine, giver->length);
+        return lbi_list_choose(engine, list);
     }
 }
 
@@ -60,7 +60,7 @@ void lbi_rotate(lbi_engine *engine) {
         return;
     uint32_t longest = lbi_lengths_at_least(engine, engine->longest);
     uint32_t from = engine->by_length[lbi_engine_choose(engine, longest)];
-    uint32_t position = lbi_engine_choose(engine, engine->lists[from].length);
+    uint32_t position = lbi_list_choose(engine, from);
     uint32_t to = longest + lbi_engine_choose(engine, engine->list_count - longest);
     move(engine, from, position, engine->by_length[to]);
 }

@@ -141,6 +141,8 @@ static void hand_over(const lbi_drain *drain, const lb_model *model, const doubl
             if (at >= drain->first[rank + 1])
                 continue;
             left++;
+            if (at + 2 < drain->first[rank + 1])
+                __builtin_prefetch(&works[lbi_item_index(drain->items[at + 2])]);
             uint32_t slot = lbi_item_index(drain->items[at]);
             lbi_list_append(engine, core_of_rank(model, rank), slot, works[slot]);
         }

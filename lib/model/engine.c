@@ -25,6 +25,7 @@ static size_t list_parts(lbi_engine *e, part *parts) {
     parts[n++] = (part){&e->next_tree, 2 * leaves, sizeof *e->next_tree};
     if (!e->shared) {
         parts[n++] = (part){&e->shortest_tree, 2 * leaves, sizeof *e->shortest_tree};
+        parts[n++] = (part){&e->stale, lists, sizeof *e->stale};
         parts[n++] = (part){&e->by_length, lists, sizeof *e->by_length};
         parts[n++] = (part){&e->at, lists, sizeof *e->at};
         parts[n++] = (part){&e->busy, (lists + 63) / 64, sizeof *e->busy};
@@ -237,9 +238,10 @@ double lbi_engine_next(const lbi_engine *engine) {
 static lbi_twofold exact_time(const lbi_engine *engine, double time) {
     if (engine->next_tree[1] != time)
         return engine->now.high == time ? engine->now : lbi_twofold_of(time);
+    const double *tree = engine->next_tree;
     uint32_t node = 1;
     while (node < engine->tree_size)
-        node = engine->next_tree[2 * node] == time ? 2 * node : 2 * node + 1;
+        node = 2 * node + (tree[2 * node] != time);
     return engine->lists[node - engine->tree_size].next;
 }
 

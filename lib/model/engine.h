@@ -36,30 +36,38 @@ typedef struct lbi_entry {
     uint32_t number; /* of a fresh list: in the order of coming */
 } lbi_entry;
 
-/* How the entries of a list stand. All came in the instant at hand: as they came. When that is
- * closed they are sorted, and stay so while only the first complete. Whatever else comes or goes
- * makes it a heap, which a sorted list is too. */
-typedef enum lbi_shape {
-    LBI_FRESH,
-    LBI_SORTED,
-    LBI_HEAP
-} lbi_shape;
+/* How the entries of a list stand. All came in the instant at hand: as they came, which is
+ * list.fresh. When that is closed they are sorted: a run, from whose front completions are taken
+ * without a comparison. Behind the run lies a heap.
+ *
+ * Whatever comes or goes otherwise makes a short run a heap, which a sorted one is already. In a
+ * long list, of more than LBI_LONG, only newcomers enter the heap, and an entry that leaves from
+ * the middle of the run stays there, dead (slot LBI_DEAD), until an eighth of the run is. */
+enum {
+    /* No tree of realisations (tree.h) has as many branches at one choice among as many processes:
+     * so its choices are never those of a long list, which draws otherwise than it enumerates. */
+    LBI_LONG = 512
+};
+#define LBI_DEAD UINT32_MAX
 
 /* Processes that progress in proportion to their weights: the run list of a core or, of processor
  * sharing, those below the cap of one core (list 0) and those at it (list 1). */
 typedef struct lbi_list {
-    lbi_twofold virtual; /* the virtual time ... */
-    lbi_twofold time;    /* ... at this time */
-    lbi_twofold weight;  /* the sum of the weights */
-    lbi_twofold next;    /* when the first completes, were nothing else to happen */
-    double pace;         /* seconds in which virtual time advances by 1 */
-    uint32_t length;
+    lbi_twofold virtual;     /* the virtual time ... */
+    lbi_twofold time;        /* ... at this time */
+    lbi_twofold weight;      /* the sum of the weights */
+    lbi_twofold next;        /* when the first completes, were nothing else to happen */
+    double pace;             /* seconds in which virtual time advances by 1 */
+    uint32_t length;         /* the living */
+    uint32_t dead;           /* entries of the run */
+    uint32_t run;            /* entries in order, the first one alive; behind them the heap */
     uint32_t begin, room;    /* its part of the arena */
-    uint32_t dropped;        /* gone from the front of it while sorted: positions count these */
+    uint32_t dropped;        /* gone from the front of the run: positions count these */
     uint32_t before, behind; /* the neighbours in the arena */
     uint32_t oldest, newest; /* by the time they came, where the model asks for it */
-    uint8_t shape;           /* an lbi_shape */
-    bool changed;            /* since the last instant was closed */
+    bool fresh;
+    bool stale;   /* in shortest_tree */
+    bool changed; /* since the last instant was closed */
 } lbi_list;
 
 typedef enum lbi_state {
@@ -115,7 +123,7 @@ typedef struct lbi_engine {
     lbi_watch *watch; /* NULL: nobody watches */
     size_t move_count;
 
-    size_t done_count, touched_count, changed_count;
+    size_t done_count, touched_count, changed_count, stale_count;
 
     /* ---- arrays, all in one block ---- */
     char *block;
@@ -124,7 +132,8 @@ typedef struct lbi_engine {
     lbi_list *lists;
     uint32_t *changed;
     double *next_tree;       /* winner tree over lists by time of their next completion */
-    uint64_t *shortest_tree; /* over cores by length, then rank */
+    uint64_t *shortest_tree; /* over cores by length, then rank ... */
+    uint32_t *stale;         /* ... but for the lengths of these */
     uint32_t *by_length;     /* the cores by falling length ... */
     uint32_t *at;            /* ... and where each stands there */
     uint64_t *busy;          /* a bit for each core whose list holds two or more */
@@ -219,11 +228,13 @@ void lbi_list_retag(lbi_engine *engine, uint32_t list, uint32_t position, double
 static inline double lbi_list_share(const lbi_engine *engine, uint32_t list, uint32_t slot) {
     return engine->weights == NULL || (engine->shared && list == 1) ? 1 : engine->weights[slot];
 }
+/* One of the list's processes at random; its position. */
+uint32_t lbi_list_choose(lbi_engine *engine, uint32_t list);
 /* Takes out what completes up to `limit`, into engine->done. */
 void lbi_list_complete(lbi_engine *engine, uint32_t list, double limit);
 /* Pace and next completion, for a list that has changed. */
 void lbi_list_settle(lbi_engine *engine, uint32_t list, double pace);
-/* Calls lbi_list_complete() for all that are due. */
+/* The same for all lists that are due. */
 void lbi_lists_complete(lbi_engine *engine, double limit);
 
 /* What the list's processes can get together at most. */
@@ -238,6 +249,11 @@ static inline lbi_entry *lbi_list_entries(const lbi_engine *engine, uint32_t lis
     return engine->arena + engine->lists[list].begin;
 }
 
+/* Entries in the arena, the dead included. */
+static inline uint32_t lbi_list_extent(const lbi_list *list) {
+    return list->length + list->dead;
+}
+
 /* Where in its list a process of a tracked engine is. */
 static inline uint32_t lbi_list_position(const lbi_engine *engine, uint32_t slot) {
     lbi_place place = engine->places[slot];
@@ -250,7 +266,7 @@ void lbi_lengths_reset(lbi_engine *engine);
 void lbi_lengths_grown(lbi_engine *engine, uint32_t list);
 void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list);
 /* The shortest list; the fastest core, then the lowest index, on a tie. */
-uint32_t lbi_lengths_shortest(const lbi_engine *engine);
+uint32_t lbi_lengths_shortest(lbi_engine *engine);
 /* Of the lists of two or more the one of that number, by index: unlike by_length whatever has
  * happened before. */
 uint32_t lbi_lengths_busy(const lbi_engine *engine, uint32_t number);

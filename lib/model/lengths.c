@@ -23,6 +23,15 @@ static void replay(lbi_engine *engine, uint32_t list) {
     }
 }
 
+/* The tree is brought up to date when it is asked: under active balancing the shortest list is
+ * mostly the only one of its length, and found at the end of by_length. */
+static void note_length(lbi_engine *engine, uint32_t list) {
+    if (engine->lists[list].stale)
+        return;
+    engine->lists[list].stale = true;
+    engine->stale[engine->stale_count++] = list;
+}
+
 void lbi_lengths_reset(lbi_engine *engine) {
     uint32_t count = engine->list_count;
     for (uint32_t i = 0; i < count; i++)
@@ -31,6 +40,7 @@ void lbi_lengths_reset(lbi_engine *engine) {
         engine->busy[i] = 0;
     engine->longer[0] = count;
     engine->longest = engine->shortest = 0;
+    engine->stale_count = 0;
     uint64_t *tree = engine->shortest_tree;
     for (uint32_t i = 0; i < engine->tree_size; i++)
         tree[engine->tree_size + i] = i < count ? i : UINT64_MAX; /* by rank, all empty */
@@ -57,7 +67,7 @@ void lbi_lengths_grown(lbi_engine *engine, uint32_t list) {
         engine->shortest = length;
     if (length == 2)
         engine->busy[list / 64] |= UINT64_C(1) << list % 64;
-    replay(engine, list);
+    note_length(engine, list);
 }
 
 void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list) {
@@ -69,10 +79,17 @@ void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list) {
         engine->shortest = length - 1;
     if (length == 2)
         engine->busy[list / 64] &= ~(UINT64_C(1) << list % 64);
-    replay(engine, list);
+    note_length(engine, list);
 }
 
-uint32_t lbi_lengths_shortest(const lbi_engine *engine) {
+uint32_t lbi_lengths_shortest(lbi_engine *engine) {
+    if (lbi_lengths_at_least(engine, engine->shortest + 1) == engine->list_count - 1)
+        return engine->by_length[engine->list_count - 1];
+    for (; engine->stale_count > 0; engine->stale_count--) {
+        uint32_t list = engine->stale[engine->stale_count - 1];
+        engine->lists[list].stale = false;
+        replay(engine, list);
+    }
     uint32_t rank = (uint32_t)engine->shortest_tree[1];
     return engine->model->rank == NULL ? rank : engine->model->by_rank[rank];
 }

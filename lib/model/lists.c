@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of processes that progress together: a heap by tag each, in one arena that all share, so
- * that a process can always move without memory being asked for. */
+/* Lists of processes that progress together: a sorted run and a heap by tag each, in one arena that
+ * all share, so that a process can always move without memory being asked for. */
 #include "engine.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ static void unlink_from_arena(lbi_engine *engine, uint32_t list) {
 }
 
 static void shift(lbi_engine *engine, lbi_list *list, uint32_t to) {
-    memmove(engine->arena + to, engine->arena + list->begin, list->length * sizeof *engine->arena);
+    memmove(engine->arena + to, engine->arena + list->begin,
+            lbi_list_extent(list) * sizeof *engine->arena);
     list->begin = to;
 }
 
@@ -42,15 +43,16 @@ static void pack(lbi_engine *engine) {
     uint32_t used = 0;
     for (uint32_t i = engine->first_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].behind) {
         shift(engine, &engine->lists[i], used);
-        used += engine->lists[i].length;
+        used += lbi_list_extent(&engine->lists[i]);
     }
     double slack = (engine->arena_size - used) / 2.0 / ((double)used + (double)engine->list_count);
     /* From the last to the first, so that nothing is overwritten. */
     uint32_t end = used;
     for (uint32_t i = engine->last_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].before) {
         lbi_list *list = &engine->lists[i];
-        list->room = list->length + (uint32_t)((list->length + 1.0) * slack);
-        end += list->room - list->length;
+        uint32_t extent = lbi_list_extent(list);
+        list->room = extent + (uint32_t)((extent + 1.0) * slack);
+        end += list->room - extent;
     }
     engine->arena_used = end;
     for (uint32_t i = engine->last_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].before) {
@@ -61,8 +63,9 @@ static void pack(lbi_engine *engine) {
 
 static void make_room(lbi_engine *engine, uint32_t index) {
     lbi_list *list = &engine->lists[index];
-    while (list->length == list->room) {
-        uint32_t room = list->length + list->length / 2 + 4;
+    uint32_t extent = lbi_list_extent(list);
+    while (extent == list->room) {
+        uint32_t room = extent + extent / 2 + 4;
         if (room <= engine->arena_size - engine->arena_used) {
             unlink_from_arena(engine, index);
             link_last(engine, index);
@@ -98,7 +101,7 @@ void lbi_lists_reset(lbi_engine *engine) {
         lbi_lengths_reset(engine);
 }
 
-/* ---- the heap, four children to a node ---- */
+/* ---- the heap, four children to a node; positions in it ---- */
 
 static inline void put(lbi_engine *engine, const lbi_list *list, uint32_t position,
                        lbi_entry entry) {
@@ -108,46 +111,48 @@ static inline void put(lbi_engine *engine, const lbi_list *list, uint32_t positi
 }
 
 static void sift_up(lbi_engine *engine, const lbi_list *list, uint32_t position, lbi_entry entry) {
-    const lbi_entry *heap = engine->arena + list->begin;
+    uint32_t run = list->run;
+    const lbi_entry *heap = engine->arena + list->begin + run;
     while (position > 0) {
         uint32_t parent = (position - 1) / 4;
         if (heap[parent].tag <= entry.tag)
             break;
-        put(engine, list, position, heap[parent]);
+        put(engine, list, run + position, heap[parent]);
         position = parent;
     }
-    put(engine, list, position, entry);
+    put(engine, list, run + position, entry);
 }
 
 /* The hole goes down to a leaf along the least children, and the entry, which mostly came from a
  * leaf, up from there: fewer comparisons, and hardly one that is hard to foresee. */
 static void sift_down(lbi_engine *engine, const lbi_list *list, uint32_t position,
                       lbi_entry entry) {
-    const lbi_entry *heap = engine->arena + list->begin;
-    uint32_t length = list->length, top = position, child;
+    uint32_t run = list->run, length = lbi_list_extent(list) - run;
+    const lbi_entry *heap = engine->arena + list->begin + run;
+    uint32_t top = position, child;
     while ((child = 4 * position + 1) + 3 < length) {
         uint32_t left = child + (heap[child + 1].tag < heap[child].tag);
         uint32_t right = child + 2 + (heap[child + 3].tag < heap[child + 2].tag);
         uint32_t least = heap[right].tag < heap[left].tag ? right : left;
-        put(engine, list, position, heap[least]);
+        put(engine, list, run + position, heap[least]);
         position = least;
     }
     if (child < length) {
         uint32_t least = child;
         for (uint32_t i = child + 1; i < length; i++)
             least = heap[i].tag < heap[least].tag ? i : least;
-        put(engine, list, position, heap[least]);
+        put(engine, list, run + position, heap[least]);
         position = least;
     }
     while (position > top && entry.tag < heap[(position - 1) / 4].tag) {
-        put(engine, list, position, heap[(position - 1) / 4]);
+        put(engine, list, run + position, heap[(position - 1) / 4]);
         position = (position - 1) / 4;
     }
-    put(engine, list, position, entry);
+    put(engine, list, run + position, entry);
 }
 
 static void sift(lbi_engine *engine, const lbi_list *list, uint32_t position, lbi_entry entry) {
-    if (position > 0 && entry.tag < engine->arena[list->begin + (position - 1) / 4].tag)
+    if (position > 0 && entry.tag < engine->arena[list->begin + list->run + (position - 1) / 4].tag)
         sift_up(engine, list, position, entry);
     else
         sift_down(engine, list, position, entry);
@@ -195,9 +200,82 @@ static void sort_entries(lbi_entry *entries, size_t count) {
 static void sort_fresh(lbi_engine *engine, lbi_list *list) {
     lbi_entry *entries = engine->arena + list->begin;
     sort_entries(entries, list->length);
-    list->shape = LBI_SORTED;
+    list->fresh = false;
+    list->run = list->length;
     for (uint32_t i = 0; engine->tracked && i < list->length; i++)
         engine->places[entries[i].slot].position = i + list->dropped;
+}
+
+/* ---- the run before the heap ---- */
+
+static bool is_mixed(const lbi_list *list) {
+    return list->run > 0 && (list->dead > 0 || list->length > list->run);
+}
+
+/* Where the first to complete is. */
+static uint32_t first_of(const lbi_engine *engine, const lbi_list *list) {
+    const lbi_entry *entries = engine->arena + list->begin;
+    if (list->run == 0 || list->run == lbi_list_extent(list))
+        return 0;
+    return entries[0].tag <= entries[list->run].tag ? 0 : list->run;
+}
+
+static void drop_first(lbi_list *list) {
+    list->begin++;
+    list->room--;
+    list->dropped++;
+    list->run--;
+}
+
+/* The living move up to the heap, whose positions so stay. */
+static void bury(lbi_engine *engine, lbi_list *list) {
+    lbi_entry *entries = engine->arena + list->begin;
+    uint32_t to = list->run;
+    for (uint32_t from = list->run; from-- > 0;)
+        if (entries[from].slot != LBI_DEAD && --to != from)
+            put(engine, list, to, entries[from]);
+    list->begin += to;
+    list->room -= to;
+    list->dropped += to;
+    list->run -= to;
+    list->dead = 0;
+}
+
+static void make_heap(lbi_engine *engine, lbi_list *list) {
+    uint32_t run = list->run, extent = lbi_list_extent(list);
+    list->run = 0;
+    for (uint32_t i = run; i < extent; i++)
+        sift_up(engine, list, i, engine->arena[list->begin + i]);
+}
+
+/* When is a matter of the list alone and not of the room there is, since it decides what a draw
+ * means. */
+static void tidy(lbi_engine *engine, lbi_list *list) {
+    if (!is_mixed(list))
+        return;
+    if (list->length <= LBI_LONG) {
+        bury(engine, list);
+        make_heap(engine, list);
+    } else if (list->dead > list->run / 8)
+        bury(engine, list);
+}
+
+uint32_t lbi_list_choose(lbi_engine *engine, uint32_t index) {
+    const lbi_list *list = &engine->lists[index];
+    if (list->dead == 0)
+        return lbi_engine_choose(engine, list->length);
+    const lbi_entry *entries = engine->arena + list->begin;
+    uint32_t position;
+    if (engine->script == NULL) {
+        do
+            position = lbi_engine_choose(engine, lbi_list_extent(list));
+        while (entries[position].slot == LBI_DEAD);
+        return position;
+    }
+    uint32_t number = lbi_engine_choose(engine, list->length);
+    for (position = 0; number > 0 || entries[position].slot == LBI_DEAD; position++)
+        number -= entries[position].slot != LBI_DEAD;
+    return position;
 }
 
 /* ---- who came when ---- */
@@ -249,7 +327,7 @@ static void rebase_if_needed(lbi_engine *engine, uint32_t index) {
                                        256 * engine->now.high * lbi_list_speed(engine, index))
         return;
     lbi_entry *entries = engine->arena + list->begin;
-    for (uint32_t i = 0; i < list->length; i++)
+    for (uint32_t i = 0; i < lbi_list_extent(list); i++)
         entries[i].tag = (entries[i].tag - list->virtual.high) - list->virtual.low;
     list->virtual = lbi_twofold_of(0);
 }
@@ -259,10 +337,10 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
     lbi_list_sync(engine, index);
     if (list->length == 0) {
         list->virtual = list->weight = lbi_twofold_of(0);
-        list->shape = LBI_FRESH;
-    } else if (list->shape == LBI_SORTED)
-        list->shape = LBI_HEAP;
-    if (list->length == list->room)
+        list->fresh = true;
+    } else if (list->run > 0 && list->length < LBI_LONG)
+        list->run = 0;
+    if (lbi_list_extent(list) == list->room)
         make_room(engine, index);
     double weight = lbi_list_share(engine, index, slot);
     list->weight = lbi_twofold_plus(list->weight, weight);
@@ -274,10 +352,10 @@ void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double r
     if (engine->tracked)
         engine->places[slot].list = index;
     lbi_entry entry = {.tag = tag, .slot = slot, .number = list->length};
-    if (list->shape == LBI_FRESH)
+    if (list->fresh)
         put(engine, list, list->length, entry);
     else
-        sift_up(engine, list, list->length, entry);
+        sift_up(engine, list, lbi_list_extent(list) - list->run, entry);
     if (engine->ordered)
         note_newest(engine, list, slot);
     if (engine->watch != NULL)
@@ -293,7 +371,7 @@ void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double t
     lbi_list *list = &engine->lists[index];
     if (list->length == list->room)
         make_room(engine, index);
-    list->shape = LBI_SORTED;
+    list->run++;
     if (engine->tracked)
         engine->places[slot].list = index;
     put(engine, list, list->length, (lbi_entry){.tag = tag, .slot = slot});
@@ -307,21 +385,28 @@ void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double t
 
 /* Closes the gap that an entry leaves; the list is one shorter already. */
 static void close_gap(lbi_engine *engine, lbi_list *list, uint32_t position) {
-    const lbi_entry *entries = engine->arena + list->begin;
-    if (list->shape == LBI_SORTED && position == 0) {
-        list->begin++;
-        list->room--;
-        list->dropped++;
-        return;
+    lbi_entry *entries = engine->arena + list->begin;
+    uint32_t last = lbi_list_extent(list);
+    if (position < list->run) {
+        if (position == 0) {
+            drop_first(list);
+            for (; list->run > 0 && (++entries)->slot == LBI_DEAD; list->dead--)
+                drop_first(list);
+            return;
+        }
+        if (list->length >= LBI_LONG) {
+            entries[position].slot = LBI_DEAD;
+            list->dead++;
+            return;
+        }
+        list->run = 0;
     }
-    if (list->shape == LBI_SORTED)
-        list->shape = LBI_HEAP;
-    if (position == list->length)
+    if (position == last)
         return;
-    if (list->shape == LBI_FRESH)
-        put(engine, list, position, entries[list->length]);
+    if (list->fresh)
+        put(engine, list, position, entries[last]);
     else
-        sift(engine, list, position, entries[list->length]);
+        sift(engine, list, position - list->run, entries[last]);
 }
 
 /* Takes an entry out of a list whose progress is booked. */
@@ -343,6 +428,7 @@ static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) 
                        ? lbi_twofold_of(0)
                        : lbi_twofold_plus(list->weight, -lbi_list_share(engine, index, gone.slot));
     close_gap(engine, list, position);
+    tidy(engine, list);
     note_change(engine, index);
 }
 
@@ -366,15 +452,19 @@ void lbi_list_retag(lbi_engine *engine, uint32_t index, uint32_t position, doubl
         list->weight = lbi_twofold_plus(list->weight, weight);
         rebase_if_needed(engine, index);
     }
-    lbi_entry entry = {.slot = slot};
-    entry.tag = list->virtual.high + (list->virtual.low + remaining / weight);
-    engine->finite += (entry.tag < INFINITY);
+    double tag = list->virtual.high + (list->virtual.low + remaining / weight);
+    engine->finite += (tag < INFINITY);
     engine->finite -= (heap[position].tag < INFINITY);
-    if (list->shape == LBI_FRESH) {
-        entry.number = heap[position].number;
+    lbi_entry entry = {.tag = tag, .slot = slot, .number = heap[position].number};
+    if (list->fresh) {
         put(engine, list, position, entry);
     } else {
-        list->shape = LBI_HEAP;
+        if (is_mixed(list)) {
+            bury(engine, list);
+            make_heap(engine, list);
+            position = lbi_list_position(engine, slot);
+        }
+        list->run = 0;
         sift(engine, list, position, entry);
     }
     note_change(engine, index);
@@ -385,27 +475,31 @@ void lbi_list_complete(lbi_engine *engine, uint32_t index, double limit) {
     lbi_list_sync(engine, index);
     double ahead = (limit - engine->now.high) - engine->now.low;
     double reach = list->virtual.high + (list->virtual.low + ahead / list->pace);
+    uint32_t first = first_of(engine, list);
     do {
-        uint32_t slot = engine->arena[list->begin].slot;
+        uint32_t slot = engine->arena[list->begin + first].slot;
         engine->done[engine->done_count++] = slot;
         if (engine->tracked) /* else nobody asks */
             engine->state[slot] = LBI_ABSENT;
-        remove_entry(engine, index, 0);
+        remove_entry(engine, index, first);
         if (engine->shared)
             lbi_sharing_forget(engine, index, slot);
-    } while (list->length > 0 && engine->arena[list->begin].tag <= reach);
+        first = first_of(engine, list);
+    } while (list->length > 0 && engine->arena[list->begin + first].tag <= reach);
 }
 
-/* A few nodes of the tree, depth first: the lists that are due are often one. */
+/* A few nodes of the tree, depth first, of which this one is due: the lists that are are often one.
+ */
 static void complete_below(lbi_engine *engine, uint32_t node, double limit) {
-    if (engine->next_tree[node] > limit)
-        return;
-    if (node >= engine->tree_size) {
-        lbi_list_complete(engine, node - engine->tree_size, limit);
-        return;
+    const double *tree = engine->next_tree;
+    while (node < engine->tree_size) {
+        node *= 2;
+        if (tree[node] > limit)
+            node++;
+        else if (tree[node + 1] <= limit)
+            complete_below(engine, node++, limit);
     }
-    complete_below(engine, 2 * node, limit);
-    complete_below(engine, 2 * node + 1, limit);
+    lbi_list_complete(engine, node - engine->tree_size, limit);
 }
 
 void lbi_lists_complete(lbi_engine *engine, double limit) {
@@ -415,14 +509,15 @@ void lbi_lists_complete(lbi_engine *engine, double limit) {
 void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
     lbi_list *list = &engine->lists[index];
     list->changed = false;
-    if (list->shape == LBI_FRESH)
+    if (list->fresh)
         sort_fresh(engine, list);
     list->pace = pace;
     if (engine->watch != NULL)
         lbi_watch_pace(engine->watch, engine->now.high, index, list->length == 0 ? 0 : 1 / pace);
     list->next = lbi_twofold_of(INFINITY);
     if (list->length > 0) {
-        double left = (engine->arena[list->begin].tag - list->virtual.high) - list->virtual.low;
+        double tag = engine->arena[list->begin + first_of(engine, list)].tag;
+        double left = (tag - list->virtual.high) - list->virtual.low;
         double wait = left > 0 ? left * pace : 0;
         if (wait < INFINITY)
             list->next = lbi_twofold_plus(list->time, wait);

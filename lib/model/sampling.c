@@ -17,7 +17,7 @@ enum {
     WALKED = 4096,   /* the same where they are drawn from a tree */
     FIRST_CHECK = 4, /* blocks */
     MOST_LEAVES = 4096,
-    MOST_DURATIONS = 1 << 17 /* in a tree */
+    MOST_DURATIONS = 1 << 17 /* in a tree; less than LBI_LONG squared, which counts on it */
 };
 
 typedef struct hand { /* of one thread */

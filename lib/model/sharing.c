@@ -85,8 +85,11 @@ double lbi_sharing_take(lbi_engine *engine, uint32_t slot) {
 
 void lbi_sharing_build(lbi_engine *engine) {
     for (uint32_t list = BELOW; list <= CAPPED; list++)
-        for (uint32_t i = 0; i < engine->lists[list].length; i++)
-            sift_up(engine, list, i, lbi_list_entries(engine, list)[i].slot);
+        for (uint32_t i = 0, alive = 0; alive < engine->lists[list].length; i++) {
+            uint32_t slot = lbi_list_entries(engine, list)[i].slot;
+            if (slot != LBI_DEAD)
+                sift_up(engine, list, alive++, slot);
+        }
 }
 
 static void cross(lbi_engine *engine, uint32_t from, uint32_t to) {

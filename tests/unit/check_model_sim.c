@@ -234,7 +234,7 @@ START_TEST(many_plain_processes_online_and_in_batch) {
         lb_model_options options;
         lb_model_options_init(&options, sizeof options);
         double speeds[70];
-        options.cores = 1 + below(70);
+        options.cores = 1 + below(below(2) ? 4 : 70); /* long lists or many */
         for (uint32_t i = 0; i < options.cores; i++)
             speeds[i] = 1 + below(2);
         options.core_speeds = below(2) ? speeds : NULL;
@@ -571,6 +571,128 @@ START_TEST(processor_sharing_follows_its_definition) {
 }
 END_TEST
 
+/* ---- long lists, which are kept otherwise than short ones ---- */
+
+typedef struct one_core { /* a walk over all processes */
+    double left[3000], weight[3000];
+    lb_process_id id[3000];
+    bool awake[3000], there[3000];
+    size_t n;
+} one_core;
+
+static void walk(one_core *c, double passed) {
+    for (;;) {
+        double sum = 0, first = INFINITY;
+        for (size_t i = 0; i < c->n; i++)
+            if (c->there[i] && c->awake[i]) {
+                sum += c->weight[i];
+                first = fmin(first, c->left[i] / c->weight[i]);
+            }
+        double step = fmin(passed / sum, first);
+        for (size_t i = 0; sum > 0 && i < c->n; i++)
+            if (c->there[i] && c->awake[i]) {
+                c->left[i] -= step * c->weight[i];
+                c->there[i] = c->left[i] > 1e-10;
+            }
+        if (!(sum > 0) || first >= passed / sum)
+            return;
+        passed -= first * sum;
+    }
+}
+
+static void change_one(one_core *c, lb_sim *sim, bool weighted) {
+    lb_error err = {0};
+    size_t i = below((uint32_t)c->n);
+    uint32_t what = below(weighted ? 6 : 5);
+    if (what == 0 || !c->there[i]) {
+        i = c->n++;
+        c->left[i] = 50 + 100 * unit();
+        c->weight[i] = 1;
+        c->awake[i] = c->there[i] = true;
+        c->id[i] = add(sim, c->left[i], 1, LB_CORE_ANY, i);
+    } else if (what <= 2) {
+        ASSERT_OK(c->awake[i] ? lb_sim_sleep(sim, c->id[i], &err)
+                              : lb_sim_wake(sim, c->id[i], &err),
+                  err);
+        c->awake[i] = !c->awake[i];
+    } else if (what == 3) {
+        ASSERT_OK(lb_sim_remove(sim, c->id[i], &err), err);
+        c->there[i] = false;
+    } else if (what == 4 && below(50) == 0) {
+        c->left[i] = 100 * unit();
+        ASSERT_OK(lb_sim_set_work(sim, c->id[i], c->left[i], &err), err);
+    } else if (what == 5 && below(50) == 0) {
+        c->weight[i] = 0.5 + unit();
+        ASSERT_OK(lb_sim_set_weight(sim, c->id[i], c->weight[i], &err), err);
+    }
+}
+
+START_TEST(long_lists_are_as_a_walk_over_all) {
+    static one_core c;
+    lbi_random_seed(&randomness, 11);
+    for (int round = 0; round < 6; round++) {
+        lb_sim *sim = new_sim(1, round % 2 ? LB_POLICY_ACTIVE : LB_POLICY_IMMEDIATE);
+        c.n = 1000;
+        lb_error err = {0};
+        ASSERT_OK(lb_sim_begin(sim, 0, &err), err);
+        for (size_t i = 0; i < c.n; i++) {
+            c.left[i] = 100 * unit();
+            c.weight[i] = 1;
+            c.awake[i] = c.there[i] = true;
+            c.id[i] = add(sim, c.left[i], 1, LB_CORE_ANY, i);
+        }
+        ASSERT_OK(lb_sim_commit(sim, &err), err);
+        for (double time = 0; c.n < 1400; time += 30) {
+            for (int k = 0; k < 20; k++)
+                change_one(&c, sim, round >= 4);
+            advance(sim, time + 30);
+            walk(&c, 30);
+            for (lb_sim_event event; lb_sim_poll(sim, &event) == 1;)
+                ck_assert(!c.there[event.tag]);
+            for (size_t i = 0; i < c.n; i++)
+                if (c.there[i])
+                    ck_assert_msg(fabs(lb_sim_remaining(sim, c.id[i]) - c.left[i]) <= 1e-8,
+                                  "round %d, %g s, process %zu: %.17g left, expected %.17g", round,
+                                  time, i, lb_sim_remaining(sim, c.id[i]), c.left[i]);
+        }
+        lb_sim_free(sim);
+    }
+}
+END_TEST
+
+START_TEST(long_lists_choose_evenly) {
+    enum {
+        EACH = 1000,
+        GONE = 200
+    };
+    size_t moved = 0, counts[10] = {0};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        lb_sim *sim = new_sim(2, LB_POLICY_ACTIVE);
+        lb_sim_reseed(sim, seed);
+        lb_error err = {0};
+        lb_process_id ids[2 * EACH];
+        ASSERT_OK(lb_sim_begin(sim, 0, &err), err);
+        for (size_t i = 0; i < 2 * EACH; i++)
+            ids[i] = add(sim, 1e6 + (double)(i / 2), 1, (uint32_t)(i % 2), i);
+        ASSERT_OK(lb_sim_commit(sim, &err), err);
+        for (size_t i = 1; i < 2 * GONE; i += 2)
+            ASSERT_OK(lb_sim_remove(sim, ids[i], &err), err);
+        for (lb_sim_event event; lb_sim_poll(sim, &event) == 1; moved++) {
+            ck_assert_int_eq(event.kind, LB_SIM_MIGRATED);
+            ck_assert_uint_eq(event.from, 0);
+            counts[event.tag / 2 * 10 / EACH]++;
+        }
+        ck_assert_uint_le(lb_sim_core_load(sim, 0) - lb_sim_core_load(sim, 1), 1);
+        lb_sim_free(sim);
+    }
+    ck_assert_uint_gt(moved, 5000);
+    double expected = (double)moved / 10;
+    for (size_t k = 0; k < 10; k++)
+        ck_assert_msg(fabs((double)counts[k] - expected) < 5 * sqrt(expected),
+                      "tenth %zu: %zu of %zu", k, counts[k], moved);
+}
+END_TEST
+
 static void run_out(lb_sim *sim, double *ends, size_t n) {
     for (size_t i = 0; i < n; i++)
         ends[i] = NAN;
@@ -845,6 +967,7 @@ Suite *suite(void) {
         weights_and_works_change, processor_sharing_follows_its_definition,
         clones_go_the_same_way_until_reseeded, completion_wins_over_a_call_at_its_instant,
         errors_do_not_grow_over_a_million_events);
+    ADD(s, "long lists", long_lists_are_as_a_walk_over_all, long_lists_choose_evenly);
     ADD(s, "bad input", what_is_out_of_range_is_refused);
     ADD(s, "memory", simulations_survive_failed_allocations, a_failed_advance_stands_whole);
     return s;
