@@ -115,7 +115,8 @@ static lb_status choose_source(hwloc_topology_t topology, const lb_host_options 
                                 options->topology_xml);
         if (hwloc_topology_set_xml(topology, options->topology_xml) != 0)
             return lbi_error(err, LB_ERR_INVALID,
-                             "topology_xml \"%s\": a topology as hwloc writes it expected",
+                             "topology_xml \"%s\": a topology as hwloc writes it, with a CPU that "
+                             "may be used, expected",
                              options->topology_xml);
     }
     if (options->synthetic != NULL &&
@@ -136,7 +137,8 @@ static lb_status load(hwloc_topology_t topology, const lb_host_options *options,
         return LB_OK;
     if (options->topology_xml != NULL)
         return lbi_error(err, LB_ERR_INVALID,
-                         "topology_xml \"%s\": a topology as hwloc writes it expected",
+                         "topology_xml \"%s\": a topology as hwloc writes it, with a CPU that may "
+                         "be used, expected",
                          options->topology_xml);
     return lbi_error_os(err, LB_ERR_SYSTEM, errno, "hwloc cannot read the topology");
 }

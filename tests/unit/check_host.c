@@ -196,6 +196,22 @@ START_TEST(refused) {
         ck_assert(texts[i][0] == '\0' || write_text(path, texts[i]));
         ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_INVALID, path, err);
     }
+    /* A machine of which no CPU may be used. */
+    char text[8192];
+    write_xml(path, "core:2 pu:1", "1");
+    FILE *file = fopen(path, "r+");
+    ck_assert_ptr_nonnull(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    static const char allowed[] = " allowed_cpuset=\"0x0000000";
+    char *digit = strstr(text, allowed);
+    ck_assert_ptr_nonnull(digit);
+    digit[sizeof allowed - 1] = '0';
+    rewind(file);
+    ck_assert_uint_eq(fwrite(text, 1, length, file), length);
+    ck_assert_int_eq(fclose(file), 0);
+    ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_INVALID, "a CPU that may be used",
+                   err);
     unlink(path);
     options.size = 4;
     ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_INVALID, "lb_host_options.size",
