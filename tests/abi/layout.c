@@ -51,6 +51,15 @@ AT(lb_mark, time_ns, 0);
 AT(lb_mark, task, 8);
 AT(lb_mark, kind, 12);
 
+FROZEN(lb_sim_event, 40);
+AT(lb_sim_event, time, 0);
+AT(lb_sim_event, id, 8);
+AT(lb_sim_event, tag, 16);
+AT(lb_sim_event, kind, 24);
+AT(lb_sim_event, from, 28);
+AT(lb_sim_event, to, 32);
+AT(lb_sim_event, reserved, 36);
+
 VALUE(LB_OK, 0);
 VALUE(LB_ERR_INVALID, -1);
 VALUE(LB_ERR_NOMEM, -2);
@@ -79,6 +88,11 @@ VALUE(LB_EVENT_WAKE, 2);
 VALUE(LB_METHOD_AUTO, 0);
 VALUE(LB_METHOD_EXACT, 1);
 VALUE(LB_METHOD_SAMPLE, 2);
+VALUE(LB_SIM_COMPLETED, 0);
+VALUE(LB_SIM_MIGRATED, 1);
+VALUE(LB_CORE_ANY, UINT32_MAX);
+VALUE(LB_MAKESPAN, SIZE_MAX);
+VALUE(LB_TASK_MAX, 1048575u);
 VALUE(LB_FORMAT_TEXT, 0);
 VALUE(LB_FORMAT_JSON, 1);
 VALUE(LB_FORMAT_CSV, 2);
