@@ -258,7 +258,9 @@ lb_status lb_workload_add_many(lb_workload *workload, const double *work, size_t
  * @since 0.1 */
 lb_status lb_workload_set_arrival(lb_workload *workload, size_t index, double time, lb_error *err);
 
-/** Sets a process's weight.
+/** Sets a process's weight. Predictions are exact while all weights lie between 1e-9 and 1e9 (Linux's
+ * go from 0.003 to 87); farther apart they lose digits. The work over the weight, and the sum of all
+ * weights, must not exceed a double: that is checked when predicting.
  * @param weight above 0 and finite; see lb_nice_weight()
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
@@ -340,7 +342,8 @@ typedef struct lb_duration {
  * @param options NULL: the defaults
  * @param ret_duration receives the distribution
  * @param err may be NULL
- * @return #LB_ERR_INVALID: also of a first core that the model does not have; #LB_ERR_NOMEM;
+ * @return #LB_ERR_INVALID: also of a first core that the model does not have, or a weight too small
+ *         for its work; #LB_ERR_NOMEM;
  *         #LB_ERR_LIMIT: #LB_METHOD_EXACT meets more than 1,000,000 realisations (choices that end
  *         in the same lists are one), or one with more than 40 instants at which chance decides;
  *         #LB_ERR_UNSUPPORTED: #LB_METHOD_EXACT of a model with a rotation_time;
@@ -527,7 +530,8 @@ lb_status lb_sim_reserve(lb_sim *sim, size_t processes, lb_error *err);
 
 /** A process arrives now.
  * @param work CPU seconds on a core of speed 1, 0 to INFINITY; 0 completes at once
- * @param weight above 0 and finite; see lb_nice_weight()
+ * @param weight above 0 and finite, and such that `work` over it does not exceed a double; exact
+ *        between 1e-9 and 1e9, see lb_workload_set_weight(); see lb_nice_weight()
  * @param core where it starts, not where it must stay; #LB_CORE_ANY: the shortest list
  * @param tag the caller's own, handed back in events
  * @param ret_id may be NULL
@@ -558,7 +562,7 @@ lb_status lb_sim_wake(lb_sim *sim, lb_process_id id, lb_error *err);
 lb_status lb_sim_remove(lb_sim *sim, lb_process_id id, lb_error *err);
 
 /** Gives a process another weight; its place in its list stays.
- * @param weight above 0 and finite
+ * @param weight as for lb_sim_add()
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
  * @since 0.1 */

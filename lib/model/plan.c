@@ -59,6 +59,22 @@ static lb_status plan_actions(lbi_plan *plan, lb_error *err) {
     return LB_OK;
 }
 
+static lb_status check_weights(const lb_workload *workload, lb_error *err) {
+    double sum = 0;
+    for (size_t i = 0; i < workload->size; i++) {
+        double weight = workload->weights[i];
+        if (!lbi_is_heavy_enough(weight, workload->works[i]))
+            return lbi_error(err, LB_ERR_INVALID,
+                             "weight of process %zu is %g: work of %g s over it exceeds a double",
+                             i, weight, workload->works[i]);
+        sum += weight;
+    }
+    if (!(sum < INFINITY))
+        return lbi_error(err, LB_ERR_INVALID, "the sum of %zu weights exceeds a double",
+                         workload->size);
+    return LB_OK;
+}
+
 lb_status lbi_plan_new(lbi_plan *plan, const lb_model *model, const lb_workload *workload,
                        lb_error *err) {
     *plan = (lbi_plan){.model = model, .workload = workload, .size = workload->size};
@@ -68,6 +84,9 @@ lb_status lbi_plan_new(lbi_plan *plan, const lb_model *model, const lb_workload 
             return lbi_error(err, LB_ERR_INVALID,
                              "first core of process %zu is %u: the model has %u cores", i,
                              (unsigned)workload->first_cores[i], (unsigned)model->options.cores);
+    lb_status status = workload->weighted ? check_weights(workload, err) : LB_OK;
+    if (status != LB_OK)
+        return status;
     for (size_t i = 1; workload->weighted && i < workload->size && plan->weights == NULL; i++)
         if (workload->weights[i] != workload->weights[0])
             plan->weights = workload->weights;

@@ -400,11 +400,20 @@ static lb_status check_work(double work, lb_error *err) {
     return lbi_error(err, LB_ERR_INVALID, "work is %g s: 0 to infinity expected", work);
 }
 
+static lb_status check_quotient(double work, double weight, lb_error *err) {
+    if (lbi_is_heavy_enough(weight, work))
+        return LB_OK;
+    return lbi_error(err, LB_ERR_INVALID, "weight is %g: work of %g s over it exceeds a double",
+                     weight, work);
+}
+
 static lb_status check_process(const lb_sim *sim, double work, double weight, uint32_t core,
                                lb_error *err) {
     lb_status status = check_work(work, err);
     if (status == LB_OK)
         status = check_weight(weight, err);
+    if (status == LB_OK)
+        status = check_quotient(work, weight, err);
     if (status == LB_OK && core != LB_CORE_ANY && core >= sim->model->options.cores)
         status = lbi_error(err, LB_ERR_INVALID, "core is %u: the model has %u cores",
                            (unsigned)core, (unsigned)sim->model->options.cores);
@@ -489,6 +498,10 @@ lb_status lb_sim_set_weight(lb_sim *sim, lb_process_id id, double weight, lb_err
     bool completed = false;
     lb_status status = check_weight(weight, err);
     if (status == LB_OK)
+        status = find(sim, "set_weight", id, &slot, err);
+    if (status == LB_OK)
+        status = check_quotient(lb_sim_remaining(sim, id), weight, err);
+    if (status == LB_OK)
         status = enter_with(sim, "set_weight", id, &slot, &completed, err);
     if (status != LB_OK)
         return status;
@@ -507,6 +520,10 @@ lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_er
     uint32_t slot = LBI_NO_SLOT;
     bool completed = false;
     lb_status status = check_work(remaining, err);
+    if (status == LB_OK)
+        status = find(sim, "set_work", id, &slot, err);
+    if (status == LB_OK)
+        status = check_quotient(remaining, sim->weights[slot], err);
     if (status == LB_OK)
         status = enter_with(sim, "set_work", id, &slot, &completed, err);
     if (status != LB_OK)

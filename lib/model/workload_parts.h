@@ -3,6 +3,8 @@
 #ifndef LBI_MODEL_WORKLOAD_PARTS_H
 #define LBI_MODEL_WORKLOAD_PARTS_H
 
+#include <math.h>
+
 #include "model/workload.h"
 
 /* Slots, list positions and counts are 32 bits wide; the arena of the lists needs some room. */
@@ -28,6 +30,11 @@ struct lb_workload {
     lbi_event *events;              /* in the order added */
     size_t event_count, events_capacity;
 };
+
+/* Progress is counted in work over weight, which a double must hold. */
+static inline bool lbi_is_heavy_enough(double weight, double work) {
+    return work == INFINITY || work / weight < INFINITY;
+}
 
 lb_status lbi_workload_copy(const lb_workload *workload, lb_workload **ret_copy, lb_error *err);
 

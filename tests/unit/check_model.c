@@ -739,6 +739,42 @@ START_TEST(weights_far_apart_cost_no_digits) {
 }
 END_TEST
 
+/* What used to be an endless process, without a word. */
+START_TEST(weights_too_small_for_the_work) {
+    static const struct {
+        double weights[2], works[2];
+        const char *words;
+    } cases[] = {
+        {{1, 1e-320}, {1, 1}, "weight of process 1 is 9.99989e-321: work of 1 s"},
+        {{1, 1e-300}, {1, 1e10}, "weight of process 1 is 1e-300: work of 1e+10 s"},
+        {{1.7e308, 1.7e308}, {1, 1}, "the sum of 2 weights"},
+    };
+    for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++)
+        for (size_t i = 0; i < 3; i++) {
+            lb_model *model = new_model(1, (lb_policy)policy);
+            lb_workload *workload = WORKLOAD(cases[i].works[0], cases[i].works[1]);
+            weighs(workload, 0, cases[i].weights[0]);
+            weighs(workload, 1, cases[i].weights[1]);
+            double seconds[2];
+            lb_duration durations[2];
+            lb_error err;
+            ASSERT_REFUSED(lb_model_sample(model, workload, 0, seconds, &err), LB_ERR_INVALID,
+                           cases[i].words, err);
+            ASSERT_REFUSED(lb_model_durations(model, workload, NULL, durations, &err),
+                           LB_ERR_INVALID, cases[i].words, err);
+            lb_workload_free(workload);
+            lb_model_free(model);
+        }
+    /* Endless work needs no weight at all, and the greatest quotient that is one is served. */
+    lb_workload *workload = WORKLOAD(1, INFINITY);
+    weighs(workload, 1, 1e-320);
+    ASSERT_MEANS(new_model(1, LB_POLICY_NONE), workload, 1, INFINITY);
+    workload = WORKLOAD(1, 1);
+    weighs(workload, 1, 1e-300);
+    ASSERT_MEANS(new_model(1, LB_POLICY_NONE), workload, 1, 2);
+}
+END_TEST
+
 START_TEST(large_and_small_works) {
     const double scales[] = {1e-300, 1e-9, 1e9, 1e300};
     for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++)
@@ -1024,8 +1060,8 @@ Suite *suite(void) {
         rotation_is_sampled_and_tends_to_processor_sharing, rotation_times_are_exponential,
         progress_and_cancel);
     ADD(s, "bad input", model_options_are_checked, estimates_are_checked);
-    ADD(s, "edges", weights_far_apart_cost_no_digits, large_and_small_works,
-        many_equal_works_are_one_instant, all_on_one_of_many_cores);
+    ADD(s, "edges", weights_far_apart_cost_no_digits, weights_too_small_for_the_work,
+        large_and_small_works, many_equal_works_are_one_instant, all_on_one_of_many_cores);
     ADD(s, "properties", work_is_conserved, more_cores_never_hurt_under_immediate,
         labels_mean_nothing_under_immediate);
     ADD(s, "memory", models_survive_failed_allocations, predictions_survive_failed_allocations,

@@ -466,6 +466,26 @@ START_TEST(events_of_one_instant_are_in_order) {
 }
 END_TEST
 
+START_TEST(weights_too_small_for_the_work) {
+    for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
+        lb_sim *sim = new_sim(1, (lb_policy)policy);
+        lb_error err;
+        lb_process_id a = add(sim, 1e10, 1, LB_CORE_ANY, 0);
+        lb_process_id b = add(sim, 1, 1, LB_CORE_ANY, 0);
+        ASSERT_REFUSED(lb_sim_add(sim, 1, 1e-320, LB_CORE_ANY, 0, NULL, &err), LB_ERR_INVALID,
+                       "work of 1 s over it", err);
+        ASSERT_REFUSED(lb_sim_set_weight(sim, a, 1e-300, &err), LB_ERR_INVALID, "over it", err);
+        ASSERT_OK(lb_sim_set_weight(sim, b, 1e-300, &err), err);
+        ASSERT_REFUSED(lb_sim_set_work(sim, b, 1e10, &err), LB_ERR_INVALID,
+                       "weight is 1e-300: work of 1e+10 s", err);
+        ASSERT_OK(lb_sim_set_work(sim, b, INFINITY, &err), err);
+        ck_assert_uint_eq(lb_sim_count(sim), 2);
+        ck_assert(lb_sim_remaining(sim, a) == 1e10);
+        lb_sim_free(sim);
+    }
+}
+END_TEST
+
 START_TEST(weights_and_works_change) {
     lb_error err = {0};
     for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
@@ -964,9 +984,9 @@ Suite *suite(void) {
     Suite *s = suite_create("model_sim");
     ADD(s, "batch", online_is_batch, many_plain_processes_online_and_in_batch);
     ADD(s, "rules", a_life, an_instant_is_balanced_once, events_of_one_instant_are_in_order,
-        weights_and_works_change, processor_sharing_follows_its_definition,
-        clones_go_the_same_way_until_reseeded, completion_wins_over_a_call_at_its_instant,
-        errors_do_not_grow_over_a_million_events);
+        weights_and_works_change, weights_too_small_for_the_work,
+        processor_sharing_follows_its_definition, clones_go_the_same_way_until_reseeded,
+        completion_wins_over_a_call_at_its_instant, errors_do_not_grow_over_a_million_events);
     ADD(s, "long lists", long_lists_are_as_a_walk_over_all, long_lists_choose_evenly);
     ADD(s, "bad input", what_is_out_of_range_is_refused);
     ADD(s, "memory", simulations_survive_failed_allocations, a_failed_advance_stands_whole);
