@@ -265,6 +265,27 @@ START_TEST(agrees_with_the_sample) {
 }
 END_TEST
 
+/* The same where lists are long, and where sampling takes shortcuts. */
+START_TEST(long_lists_agree_too) {
+    enum {
+        MANY = 6000
+    };
+    static double works[MANY], arrivals[MANY], durations[MANY];
+    for (size_t i = 0; i < MANY; i++)
+        works[i] = 0.5 + draw();
+    for (lb_policy policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
+        problem p = of_policy(3, policy, works, MANY);
+        lb_error err = {0};
+        ASSERT_OK(lb_model_sample(p.model, p.workload, 5, durations, &err), err);
+        lb_trace *trace = trace_of(p, 0.3, policy == LB_POLICY_IMMEDIATE ? 0 : 0.1, 5);
+        check_units(trace, p, works, arrivals, durations, 0.3);
+        check_slices(trace, policy != LB_POLICY_IMMEDIATE);
+        lb_trace_free(trace);
+        release(p);
+    }
+}
+END_TEST
+
 /* Unit ends of one process against a sample of which its work up to there is all the work. */
 START_TEST(units_end_as_the_fluid_does) {
     static const double works[] = {1, 2, 3, 4, 5, 6};
@@ -417,7 +438,7 @@ END_TEST
 Suite *suite(void) {
     Suite *s = suite_create("model_trace");
     ADD(s, "worked", worked_by_hand, slices_by_hand, sleeping_leaves_a_gap, no_processes);
-    ADD(s, "random", agrees_with_the_sample, units_end_as_the_fluid_does);
+    ADD(s, "random", agrees_with_the_sample, long_lists_agree_too, units_end_as_the_fluid_does);
     ADD(s, "round trip", classifies_as_what_it_is, a_file_reads_back);
     ADD(s, "bad", bad_input, without_memory);
     return s;
