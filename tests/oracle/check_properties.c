@@ -332,6 +332,50 @@ static void very_many(uint64_t *dice) {
     }
 }
 
+/* ---- the largest that is promised ---- */
+
+enum {
+    LARGEST = 1000000,
+    LARGEST_CORES = 65536
+};
+
+/* A million processes on 65,536 cores, of the twenty nice levels above 0; every seventh sleeps for
+ * a second in between. */
+static void largest(uint64_t *dice) {
+    static double works[LARGEST], seconds[LARGEST];
+    lb_workload *workload = NULL;
+    lb_error err = {0};
+    double total = 0;
+    for (int i = 0; i < LARGEST; i++)
+        total += works[i] = 1 + dice_unit(dice);
+    engine_must(lb_workload_new(&workload, &err), &err, "lb_workload_new");
+    engine_must(lb_workload_add_many(workload, works, LARGEST, NULL, &err), &err, "add_many");
+    for (size_t i = 0; i < LARGEST; i++) {
+        engine_must(lb_workload_set_weight(workload, i, lb_nice_weight((int)(i % 20)), &err), &err,
+                    "weight");
+        if (i % 7 != 0)
+            continue;
+        engine_must(lb_workload_add_event(workload, i, 0.5, LB_EVENT_SLEEP, &err), &err, "sleep");
+        engine_must(lb_workload_add_event(workload, i, 1.5, LB_EVENT_WAKE, &err), &err, "wake");
+    }
+    for (lb_policy policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
+        lb_model *model = model_of(policy, LARGEST_CORES, NULL, 0);
+        engine_must(lb_model_sample(model, workload, 1, seconds, &err), &err, "sample");
+        lb_model_free(model);
+        double last = 0;
+        for (int i = 0; i < LARGEST; i++) {
+            double least = works[i] + (i % 7 == 0 ? 1 : 0);
+            check(seconds[i] >= least * (1 - 1e-9) && seconds[i] < INFINITY,
+                  "largest: policy %d: %g s where %g s are the least", (int)policy, seconds[i],
+                  least);
+            last = fmax(last, seconds[i]);
+        }
+        check(last >= total / LARGEST_CORES, "largest: policy %d: all done after %g s", (int)policy,
+              last);
+    }
+    lb_workload_free(workload);
+}
+
 int main(int argc, char **argv) {
     int rounds = argc > 1 ? atoi(argv[1]) : 500;
     uint64_t dice = 5;
@@ -340,5 +384,6 @@ int main(int argc, char **argv) {
         more_cores_and_other_names(&dice, round);
     }
     very_many(&dice);
+    largest(&dice);
     return checks_report();
 }
