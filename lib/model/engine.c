@@ -22,7 +22,7 @@ static size_t list_parts(lbi_engine *e, part *parts) {
     size_t lists = e->list_count, leaves = e->tree_size, n = 0;
     parts[n++] = (part){&e->lists, lists, sizeof *e->lists};
     parts[n++] = (part){&e->changed, lists, sizeof *e->changed};
-    parts[n++] = (part){&e->next_tree, 2 * leaves, sizeof *e->next_tree};
+    parts[n++] = (part){&e->next_tree, e->next_size, sizeof *e->next_tree};
     if (!e->shared) {
         parts[n++] = (part){&e->shortest_tree, 2 * leaves, sizeof *e->shortest_tree};
         parts[n++] = (part){&e->stale, lists, sizeof *e->stale};
@@ -102,6 +102,10 @@ lb_status lbi_engine_new(lbi_engine *engine, const lb_model *model, lbi_engine_n
     engine->tree_size = 1;
     while (engine->tree_size < engine->list_count)
         engine->tree_size *= 2;
+    engine->next_leaf = lbi_next_children(LBI_NEXT_ROOT);
+    for (uint64_t leaves = 8; leaves < engine->list_count; leaves *= 8)
+        engine->next_leaf = lbi_next_children(engine->next_leaf);
+    engine->next_size = (engine->next_leaf + engine->list_count + 7) / 8 * 8;
     if (!size_arena(engine))
         return lbi_error_nomem(err, "the state of a realisation");
     if (!allocate(engine, needs.weighted))
@@ -228,7 +232,7 @@ bool lbi_script_next(lbi_script *script) {
 /* ---- an instant ---- */
 
 double lbi_engine_next(const lbi_engine *engine) {
-    double next = engine->next_tree[1];
+    double next = lbi_next_completion(engine);
     if (engine->check_time < next)
         next = engine->check_time;
     return engine->rotate_time < next ? engine->rotate_time : next;
@@ -236,13 +240,18 @@ double lbi_engine_next(const lbi_engine *engine) {
 
 /* A completion's time is known to more digits than a double has. */
 static lbi_twofold exact_time(const lbi_engine *engine, double time) {
-    if (engine->next_tree[1] != time)
+    if (lbi_next_completion(engine) != time)
         return engine->now.high == time ? engine->now : lbi_twofold_of(time);
-    const double *tree = engine->next_tree;
-    uint32_t node = 1;
-    while (node < engine->tree_size)
-        node = 2 * node + (tree[2 * node] != time);
-    return engine->lists[node - engine->tree_size].next;
+    uint32_t node = LBI_NEXT_ROOT;
+    while (node < engine->next_leaf) {
+        node = lbi_next_children(node);
+        const double *children = engine->next_tree + node;
+        unsigned first = 0;
+        for (unsigned k = 8; k-- > 0;)
+            first = children[k] == time ? k : first;
+        node += first;
+    }
+    return engine->lists[node - engine->next_leaf].next;
 }
 
 void lbi_engine_open(lbi_engine *engine, double time) {
@@ -250,7 +259,7 @@ void lbi_engine_open(lbi_engine *engine, double time) {
     engine->now = exact_time(engine, time);
     engine->done_count = 0;
     engine->move_count = 0;
-    if (engine->next_tree[1] <= limit)
+    if (lbi_next_completion(engine) <= limit)
         lbi_lists_complete(engine, limit);
     if (engine->check_time <= limit) {
         engine->check_due = true;

@@ -131,13 +131,15 @@ typedef struct lbi_engine {
     /* of the lists */
     lbi_list *lists;
     uint32_t *changed;
-    double *next_tree;       /* winner tree over lists by time of their next completion */
+    double *next_tree; /* winner tree over lists by time of their next completion: see there */
     uint64_t *shortest_tree; /* over cores by length, then rank ... */
     uint32_t *stale;         /* ... but for the lengths of these */
     uint32_t *by_length;     /* the cores by falling length ... */
     uint32_t *at;            /* ... and where each stands there */
     uint64_t *busy;          /* a bit for each core whose list holds two or more */
-    uint32_t tree_size;      /* leaves */
+    uint32_t tree_size;      /* leaves of shortest_tree */
+    uint32_t next_leaf;      /* where those of next_tree begin ... */
+    uint32_t next_size;      /* ... and its nodes */
     uint32_t longest, shortest;
     uint32_t first_in_arena, last_in_arena;
     uint32_t arena_used, arena_size;
@@ -209,6 +211,23 @@ void lbi_engine_set_work(lbi_engine *engine, uint32_t slot, double remaining);
 /* Of a running process at engine->now. */
 double lbi_engine_remaining(const lbi_engine *engine, uint32_t slot);
 double lbi_engine_rate(const lbi_engine *engine, uint32_t slot);
+
+/* ---- next_tree ---- */
+
+/* Eight children to a node, which fill a cache line: few levels, and hardly a branch to foresee. */
+enum {
+    LBI_NEXT_ROOT = 7
+};
+static inline uint32_t lbi_next_children(uint32_t node) {
+    return 8 * (node - 6);
+}
+static inline uint32_t lbi_next_parent(uint32_t node) {
+    return node / 8 + 6;
+}
+/* When the first list completes something. */
+static inline double lbi_next_completion(const lbi_engine *engine) {
+    return engine->next_tree[LBI_NEXT_ROOT];
+}
 
 /* ---- lists.c ---- */
 

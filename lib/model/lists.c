@@ -95,7 +95,7 @@ void lbi_lists_reset(lbi_engine *engine) {
         engine->arena_used += room;
         link_last(engine, i);
     }
-    for (uint32_t i = 0; i < 2 * engine->tree_size; i++)
+    for (uint32_t i = 0; i < engine->next_size; i++)
         engine->next_tree[i] = INFINITY;
     if (!engine->shared)
         lbi_lengths_reset(engine);
@@ -488,22 +488,24 @@ void lbi_list_complete(lbi_engine *engine, uint32_t index, double limit) {
     } while (list->length > 0 && engine->arena[list->begin + first].tag <= reach);
 }
 
-/* A few nodes of the tree, depth first, of which this one is due: the lists that are are often one.
- */
+/* Below a node that is due, depth first. */
 static void complete_below(lbi_engine *engine, uint32_t node, double limit) {
-    const double *tree = engine->next_tree;
-    while (node < engine->tree_size) {
-        node *= 2;
-        if (tree[node] > limit)
-            node++;
-        else if (tree[node + 1] <= limit)
-            complete_below(engine, node++, limit);
+    if (node >= engine->next_leaf) {
+        lbi_list_complete(engine, node - engine->next_leaf, limit);
+        return;
     }
-    lbi_list_complete(engine, node - engine->tree_size, limit);
+    node = lbi_next_children(node);
+    const double *children = engine->next_tree + node;
+    unsigned due = 0;
+    for (unsigned k = 0; k < 8; k++)
+        due |= (unsigned)(children[k] <= limit) << k;
+    for (; due != 0; due >>= 1, node++)
+        if (due & 1)
+            complete_below(engine, node, limit);
 }
 
 void lbi_lists_complete(lbi_engine *engine, double limit) {
-    complete_below(engine, 1, limit);
+    complete_below(engine, LBI_NEXT_ROOT, limit);
 }
 
 void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
@@ -523,14 +525,16 @@ void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
             list->next = lbi_twofold_plus(list->time, wait);
     }
     double *tree = engine->next_tree;
-    uint32_t node = engine->tree_size + index;
+    uint32_t node = engine->next_leaf + index;
     tree[node] = list->next.high;
-    while (node > 1) {
-        double left = tree[node & ~1u], right = tree[node | 1u];
-        double least = left < right ? left : right;
-        node /= 2;
-        if (tree[node] == least)
-            break;
-        tree[node] = least;
+    while (node > LBI_NEXT_ROOT) {
+        const double *siblings = tree + node / 8 * 8;
+        double least[4];
+        for (int k = 0; k < 4; k++)
+            least[k] = siblings[k] < siblings[k + 4] ? siblings[k] : siblings[k + 4];
+        least[0] = least[0] < least[2] ? least[0] : least[2];
+        least[1] = least[1] < least[3] ? least[1] : least[3];
+        node = lbi_next_parent(node);
+        tree[node] = least[0] < least[1] ? least[0] : least[1];
     }
 }
