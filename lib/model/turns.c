@@ -29,7 +29,8 @@ static void flush(ring *r) {
     lbi_writer *writer = r->writer;
     uint32_t task = r->last;
     r->last = NOBODY;
-    if (task == NOBODY || r->until <= r->since || !lbi_writer_count(writer))
+    /* Turns too short to advance the time count too, or they would never end. */
+    if (task == NOBODY || !lbi_writer_count(writer) || r->until <= r->since)
         return;
     lb_slice slice = {.start_ns = lbi_writer_time(writer, r->since),
                       .end_ns = lbi_writer_time(writer, r->until),

@@ -102,6 +102,20 @@ START_TEST(slices_by_hand) {
 }
 END_TEST
 
+/* However short its turns are. */
+START_TEST(alone_is_one_slice) {
+    static const double works[] = {5};
+    problem p = of_policy(1, LB_POLICY_LAZY, works, 1);
+    lb_trace *trace = trace_of(p, 0.5, 1e-300, 0);
+    size_t n;
+    const lb_slice *slices = lb_trace_slices(trace, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(slices[0].end_ns - slices[0].start_ns, 5000000000);
+    lb_trace_free(trace);
+    release(p);
+}
+END_TEST
+
 /* Asleep from 0.5 to 2; stopped at 3, with 0.5 s of its second unit done. */
 START_TEST(sleeping_leaves_a_gap) {
     static const double works[] = {5, 0};
@@ -393,6 +407,10 @@ START_TEST(bad_input) {
                    "slices", err);
     ASSERT_REFUSED(lb_model_trace(p.model, p.workload, 1, 1e-300, 0, &none, &err), LB_ERR_LIMIT,
                    "slices", err);
+    for (size_t i = 0; i < 2; i++) /* where a turn is too short to advance the time */
+        ASSERT_OK(lb_workload_set_arrival(p.workload, i, 1, &err), err);
+    ASSERT_REFUSED(lb_model_trace(p.model, p.workload, 1, 1e-300, 0, &none, &err), LB_ERR_LIMIT,
+                   "slices", err);
     release(p);
     p = of_policy(1, LB_POLICY_NONE, endless, 1);
     ASSERT_REFUSED(lb_model_trace(p.model, p.workload, 1, 0, 0, &none, &err), LB_ERR_LIMIT,
@@ -437,7 +455,8 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("model_trace");
-    ADD(s, "worked", worked_by_hand, slices_by_hand, sleeping_leaves_a_gap, no_processes);
+    ADD(s, "worked", worked_by_hand, slices_by_hand, alone_is_one_slice, sleeping_leaves_a_gap,
+        no_processes);
     ADD(s, "random", agrees_with_the_sample, long_lists_agree_too, units_end_as_the_fluid_does);
     ADD(s, "round trip", classifies_as_what_it_is, a_file_reads_back);
     ADD(s, "bad", bad_input, without_memory);
