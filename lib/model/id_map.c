@@ -54,8 +54,13 @@ uint32_t lbi_id_map_find(const lbi_id_map *map, uint64_t id, const uint64_t *ids
     return map->size == 0 ? LBI_NO_SLOT : map->slots[cell_of(map, id, ids)];
 }
 
-void lbi_id_map_remove(lbi_id_map *map, uint64_t id, const uint64_t *ids) {
+void lbi_id_map_expect(const lbi_id_map *map, uint64_t id) {
+    __builtin_prefetch(&map->slots[home(map, id)]);
+}
+
+uint32_t lbi_id_map_remove(lbi_id_map *map, uint64_t id, const uint64_t *ids) {
     size_t hole = cell_of(map, id, ids);
+    uint32_t slot = map->slots[hole];
     /* Whoever comes behind in the same run moves up unless that is before its home. */
     for (size_t cell = following(map, hole); map->slots[cell] != LBI_NO_SLOT;
          cell = following(map, cell)) {
@@ -67,4 +72,5 @@ void lbi_id_map_remove(lbi_id_map *map, uint64_t id, const uint64_t *ids) {
         }
     }
     map->slots[hole] = LBI_NO_SLOT;
+    return slot;
 }

@@ -19,6 +19,9 @@ typedef struct lbi_id_map {
 bool lbi_id_map_reserve(lbi_id_map *map, size_t count, const uint64_t *ids);
 uint32_t lbi_id_map_find(const lbi_id_map *map, uint64_t id, const uint64_t *ids);
 void lbi_id_map_add(lbi_id_map *map, uint32_t slot, const uint64_t *ids);
-void lbi_id_map_remove(lbi_id_map *map, uint64_t id, const uint64_t *ids);
+/* The slot it had; it must be there. */
+uint32_t lbi_id_map_remove(lbi_id_map *map, uint64_t id, const uint64_t *ids);
+/* Fetches what the next call with this id will look at. */
+void lbi_id_map_expect(const lbi_id_map *map, uint64_t id);
 
 #endif

@@ -206,6 +206,7 @@ static void push_completion(lb_sim *sim, uint32_t slot) {
     }
     *event_at(sim, position) = event;
     sim->completions++;
+    lbi_id_map_expect(&sim->map, event.id); /* soon polled */
 }
 
 static void push_completions(lb_sim *sim) {
@@ -234,8 +235,7 @@ int lb_sim_poll(lb_sim *sim, lb_sim_event *ret_event) {
     sim->first_event = around(sim, sim->first_event + 1);
     sim->event_count--;
     if (ret_event->kind == LB_SIM_COMPLETED) {
-        uint32_t slot = lbi_id_map_find(&sim->map, ret_event->id, sim->ids);
-        lbi_id_map_remove(&sim->map, ret_event->id, sim->ids);
+        uint32_t slot = lbi_id_map_remove(&sim->map, ret_event->id, sim->ids);
         sim->free_slots[sim->free_count++] = slot;
     }
     return 1;
@@ -429,6 +429,7 @@ lb_status lb_sim_add(lb_sim *sim, double work, double weight, uint32_t core, uin
         return lbi_error_nomem(err, "a simulation's processes");
     if (!reserve_events(sim, sim->event_count + events_of_one_instant(sim) + 4))
         return lbi_error_nomem(err, "a simulation's events");
+    lbi_id_map_expect(&sim->map, sim->next_id);
     status = enter(sim, err);
     if (status != LB_OK)
         return status;
