@@ -626,7 +626,7 @@ static void change_one(one_core *c, lb_sim *sim, bool weighted) {
     uint32_t what = below(weighted ? 6 : 5);
     if (what == 0 || !c->there[i]) {
         i = c->n++;
-        c->left[i] = 50 + 100 * unit();
+        c->left[i] = 100 * unit();
         c->weight[i] = 1;
         c->awake[i] = c->there[i] = true;
         c->id[i] = add(sim, c->left[i], 1, LB_CORE_ANY, i);
@@ -662,11 +662,11 @@ START_TEST(long_lists_are_as_a_walk_over_all) {
             c.id[i] = add(sim, c.left[i], 1, LB_CORE_ANY, i);
         }
         ASSERT_OK(lb_sim_commit(sim, &err), err);
-        for (double time = 0; c.n < 1400; time += 30) {
+        for (double time = 0; c.n < 1400; time += 300) {
             for (int k = 0; k < 20; k++)
                 change_one(&c, sim, round >= 4);
-            advance(sim, time + 30);
-            walk(&c, 30);
+            advance(sim, time + 300);
+            walk(&c, 300);
             for (lb_sim_event event; lb_sim_poll(sim, &event) == 1;)
                 ck_assert(!c.there[event.tag]);
             for (size_t i = 0; i < c.n; i++)
@@ -683,6 +683,7 @@ END_TEST
 START_TEST(long_lists_choose_evenly) {
     enum {
         EACH = 1000,
+        FIRST = 700,
         GONE = 200
     };
     size_t moved = 0, counts[10] = {0};
@@ -692,8 +693,13 @@ START_TEST(long_lists_choose_evenly) {
         lb_error err = {0};
         lb_process_id ids[2 * EACH];
         ASSERT_OK(lb_sim_begin(sim, 0, &err), err);
-        for (size_t i = 0; i < 2 * EACH; i++)
+        for (size_t i = 0; i < 2 * EACH; i++) {
+            if (i == 2 * FIRST) { /* the rest are newcomers */
+                ASSERT_OK(lb_sim_commit(sim, &err), err);
+                ASSERT_OK(lb_sim_begin(sim, 1, &err), err);
+            }
             ids[i] = add(sim, 1e6 + (double)(i / 2), 1, (uint32_t)(i % 2), i);
+        }
         ASSERT_OK(lb_sim_commit(sim, &err), err);
         for (size_t i = 1; i < 2 * GONE; i += 2)
             ASSERT_OK(lb_sim_remove(sim, ids[i], &err), err);
