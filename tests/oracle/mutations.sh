@@ -70,7 +70,7 @@ mutation longest-ignored $model/balance.c '/length = engine->longest;/s/longest/
 mutation first-is-last $model/balance.c 's/giver->oldest/giver->newest/'
 mutation slowest-first $model/model.c 's/a->speed > b->speed ? -1 : 1/a->speed > b->speed ? 1 : -1/'
 mutation merged-lost $model/exact.c 's/probability += probability;/probability += 0;/'
-mutation no-work-is-placed $model/engine.c 's/if (work > 0)/if (work >= 0)/'
+mutation no-work-is-placed $model/engine.c 's/if (!(work > 0))/if (!(work >= 0))/'
 mutation woken-to-shortest $model/engine.c 's/core == LBI_ANY_CORE ? lbi_lengths_shortest/true ? lbi_lengths_shortest/'
 mutation check-is-put-off $model/engine.c 's/ && engine->check_time == INFINITY &&/ \&\&/'
 mutation by-time-in-the-window $model/plan.c 's/if (count > 0 \&\& actions\[0\]/if (false \&\& actions[0]/'
