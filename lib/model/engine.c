@@ -37,20 +37,14 @@ static size_t process_parts(lbi_engine *e, bool weighted, part *parts) {
     size_t n = 0, p = e->capacity;
     parts[n++] = (part){&e->arena, e->arena_size, sizeof *e->arena};
     parts[n++] = (part){&e->places, p, sizeof *e->places};
-    parts[n++] = (part){&e->remaining, p, sizeof *e->remaining};
+    parts[n++] = (part){&e->either, p, sizeof *e->either};
     parts[n++] = (part){&e->state, p, sizeof *e->state};
     parts[n++] = (part){&e->wanted, p, sizeof *e->wanted};
     parts[n++] = (part){&e->done, p, sizeof *e->done};
     if (!e->shared)
         parts[n++] = (part){&e->longer, p + 2, sizeof *e->longer};
-    if (e->ordered) {
-        parts[n++] = (part){&e->older, p, sizeof *e->older};
-        parts[n++] = (part){&e->newer, p, sizeof *e->newer};
-    }
-    if (e->shared && weighted) {
+    if (e->shared && weighted)
         parts[n++] = (part){&e->by_weight, p, sizeof *e->by_weight};
-        parts[n++] = (part){&e->weight_position, p, sizeof *e->weight_position};
-    }
     return n;
 }
 
@@ -292,7 +286,7 @@ lbi_state lbi_engine_state(const lbi_engine *engine, uint32_t slot) {
 
 bool lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core) {
     engine->places[slot].list = engine->shared ? LBI_ANY_CORE : core;
-    engine->remaining[slot] = work;
+    engine->either[slot].remaining = work;
     if (!(work > 0))
         return false;
     touch(engine, slot, LBI_RUNNING);
@@ -333,7 +327,7 @@ void lbi_engine_sort(const lbi_engine *engine, uint32_t *slots, size_t count) {
 }
 
 static void place_one(lbi_engine *engine, uint32_t slot) {
-    double work = engine->remaining[slot];
+    double work = engine->either[slot].remaining;
     if (engine->shared) {
         lbi_sharing_insert(engine, slot, work);
         return;
@@ -368,7 +362,7 @@ void lbi_engine_place(lbi_engine *engine) {
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = engine->touched[i];
         if (engine->state[slot] == LBI_RUNNING && engine->wanted[slot] != LBI_RUNNING)
-            engine->remaining[slot] = take_one(engine, slot);
+            engine->either[slot].remaining = take_one(engine, slot);
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = engine->touched[i];

@@ -81,6 +81,16 @@ typedef struct lbi_place {
     uint32_t position; /* there, and list.dropped */
 } lbi_place;
 
+/* What is kept of a process either while it is not running or while it is: one memory, which keeps
+ * the state within 48 bytes a process in every model. */
+typedef union lbi_either {
+    double remaining; /* not running: the work left */
+    struct {
+        uint32_t older, newer; /* running: who came before and after it, where that is kept */
+    } order;
+    uint32_t weight_position; /* running: in by_weight, under processor sharing */
+} lbi_either;
+
 /* Choices laid down beforehand, for enumeration. */
 typedef struct lbi_script {
     uint32_t *taken, *ways; /* of each choice: which was taken out of how many */
@@ -147,14 +157,12 @@ typedef struct lbi_engine {
     lbi_entry *arena;
     uint32_t *longer; /* [length]: how many lists are that long or longer */
     lbi_place *places;
-    double *remaining; /* where not running */
-    uint8_t *state;    /* an lbi_state ... */
-    uint8_t *wanted;   /* ... and what it is to be when the instant closes; LBI_UNTOUCHED */
-    uint32_t *done;    /* completed in this instant, in the order found */
-    uint32_t *touched; /* whose state is to change: the same memory, after those were read */
-    uint32_t *older, *newer;
+    lbi_either *either;
+    uint8_t *state;      /* an lbi_state ... */
+    uint8_t *wanted;     /* ... and what it is to be when the instant closes; LBI_UNTOUCHED */
+    uint32_t *done;      /* completed in this instant, in the order found */
+    uint32_t *touched;   /* whose state is to change: the same memory, after those were read */
     uint32_t *by_weight; /* heaps: at the cap from the front, least first; below from the back */
-    uint32_t *weight_position;
 } lbi_engine;
 
 #define LBI_UNTOUCHED 0xff

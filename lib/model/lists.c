@@ -281,25 +281,25 @@ uint32_t lbi_list_choose(lbi_engine *engine, uint32_t index) {
 /* ---- who came when ---- */
 
 static void note_newest(lbi_engine *engine, lbi_list *list, uint32_t slot) {
-    engine->older[slot] = list->newest;
-    engine->newer[slot] = LBI_ANY_CORE;
+    engine->either[slot].order.older = list->newest;
+    engine->either[slot].order.newer = LBI_ANY_CORE;
     if (list->newest == LBI_ANY_CORE)
         list->oldest = slot;
     else
-        engine->newer[list->newest] = slot;
+        engine->either[list->newest].order.newer = slot;
     list->newest = slot;
 }
 
 static void forget_order(lbi_engine *engine, lbi_list *list, uint32_t slot) {
-    uint32_t older = engine->older[slot], newer = engine->newer[slot];
+    uint32_t older = engine->either[slot].order.older, newer = engine->either[slot].order.newer;
     if (older == LBI_ANY_CORE)
         list->oldest = newer;
     else
-        engine->newer[older] = newer;
+        engine->either[older].order.newer = newer;
     if (newer == LBI_ANY_CORE)
         list->newest = older;
     else
-        engine->older[newer] = older;
+        engine->either[newer].order.older = older;
 }
 
 /* ---- lists ---- */

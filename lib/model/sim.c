@@ -535,7 +535,7 @@ lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_er
     } else if (!completed && sim->engine.state[slot] == LBI_RUNNING)
         lbi_engine_set_work(&sim->engine, slot, remaining);
     else if (!completed)
-        sim->engine.remaining[slot] = remaining;
+        sim->engine.either[slot].remaining = remaining;
     leave(sim);
     return LB_OK;
 }
@@ -550,7 +550,7 @@ double lb_sim_remaining(const lb_sim *sim, lb_process_id id) {
         return 0;
     if (sim->engine.state[slot] == LBI_RUNNING)
         return lbi_engine_remaining(&sim->engine, slot);
-    return sim->engine.remaining[slot];
+    return sim->engine.either[slot].remaining;
 }
 
 double lb_sim_rate(const lb_sim *sim, lb_process_id id) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../lib/model/engine.h"
 #include "base/random.h"
 #include "harness.h"
 
@@ -1046,6 +1047,38 @@ START_TEST(realisations_allocate_nothing) {
 }
 END_TEST
 
+static size_t state_bytes(const lb_model *model, size_t processes) {
+    lbi_engine engine;
+    lb_error err = {0};
+    lbi_engine_needs needs = {.processes = processes, .tracked = true, .weighted = true};
+    ASSERT_OK(lbi_engine_new(&engine, model, needs, &err), err);
+    size_t size = engine.block_size;
+    lbi_engine_free(&engine);
+    return size;
+}
+
+/* In every policy, with weights, events and any choice of process. */
+START_TEST(a_process_takes_48_bytes_at_most) {
+    for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++)
+        for (int choice = LB_PROCESS_RANDOM; choice <= LB_PROCESS_LAST; choice++)
+            for (int rotates = 0; rotates <= 1; rotates++) {
+                lb_model_options options;
+                lb_model_options_init(&options, sizeof options);
+                options.cores = 4;
+                options.policy = policy;
+                options.process_choice = choice;
+                options.rotation_time = rotates;
+                lb_model *model = NULL;
+                lb_error err = {0};
+                ASSERT_OK(lb_model_new(&options, &model, &err), err);
+                size_t bytes = state_bytes(model, 1100000) - state_bytes(model, 100000);
+                ck_assert_msg(bytes <= 48 * 1000000 + 4096, "policy %d, choice %d: %zu bytes",
+                              policy, choice, bytes);
+                lb_model_free(model);
+            }
+}
+END_TEST
+
 Suite *suite(void) {
     Suite *s = suite_create("model");
     ADD(s, "worked cases", two_cores_six_works, four_cores_active_without_chance,
@@ -1065,6 +1098,6 @@ Suite *suite(void) {
     ADD(s, "properties", work_is_conserved, more_cores_never_hurt_under_immediate,
         labels_mean_nothing_under_immediate);
     ADD(s, "memory", models_survive_failed_allocations, predictions_survive_failed_allocations,
-        realisations_allocate_nothing);
+        realisations_allocate_nothing, a_process_takes_48_bytes_at_most);
     return s;
 }
