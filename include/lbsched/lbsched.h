@@ -1148,7 +1148,7 @@ lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
  * workload becomes a worker process that uses as much CPU time as its work says; all are released
  * at one moment, time 0 of the trace, and nothing is arranged but first cores, where set. The last
  * unit of a process is what remains of its work, and so may be shorter than the others; one
- * without work has one unit of no length.
+ * without work has one unit of next to no length.
  * @param host NULL: this machine
  * @param workload finite works, with first cores below the host's cores; no arrivals, weights or
  *        events
