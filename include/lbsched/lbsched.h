@@ -258,9 +258,9 @@ lb_status lb_workload_add_many(lb_workload *workload, const double *work, size_t
  * @since 0.1 */
 lb_status lb_workload_set_arrival(lb_workload *workload, size_t index, double time, lb_error *err);
 
-/** Sets a process's weight. Predictions are exact while all weights lie between 1e-9 and 1e9 (Linux's
- * go from 0.003 to 87); farther apart they lose digits. The work over the weight, and the sum of all
- * weights, must not exceed a double: that is checked when predicting.
+/** Sets a process's weight. Predictions are exact while all weights lie between 1e-9 and 1e9
+ * (Linux's go from 0.003 to 87); farther apart they lose digits. The work over the weight, and the
+ * sum of all weights, must not exceed a double: that is checked when predicting.
  * @param weight above 0 and finite; see lb_nice_weight()
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
