@@ -2,8 +2,9 @@
 /* How far the durations that the verdict's model predicts are from those that this kernel's default
  * class shows: five batches of three processes a core, of 0.2 to 2 CPU seconds each, which the
  * verdict has not seen. The mean error over all must be below 5 %. A run that more than 2 % foreign
- * CPU time disturbed is counted and repeated, whatever it shows. Exit status 77: cannot be had
- * here, with the reason. */
+ * CPU time disturbed, or whose processes needed other CPU time than their works by more than 3 %
+ * (the speed of the CPUs was another than at calibration), is counted and repeated, whatever it
+ * shows. Exit status 77: cannot be had here, with the reason. */
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ enum {
     TASKS_PER_CORE = 3
 };
 #define MAX_FOREIGN 2.0
+#define MAX_DRIFT 3.0
 #define MAX_ERROR 5.0
 
 static void check(lb_status status, const lb_error *err) {
@@ -37,8 +39,9 @@ static double foreign_percent(const lb_trace *trace) {
 static void note_disturbed(int *disturbed, double foreign) {
     if (++*disturbed < MAX_DISTURBED)
         return;
-    printf("skipped: foreign CPU time of more than %g %% in %d runs, %.2f %% in the last\n",
-           MAX_FOREIGN, *disturbed, foreign);
+    printf("skipped: foreign CPU time of more than %g %%, or speed drift of more than %g %%, in %d "
+           "runs; foreign %.2f %% in the last\n",
+           MAX_FOREIGN, MAX_DRIFT, *disturbed, foreign);
     exit(SKIP);
 }
 
@@ -71,18 +74,24 @@ static double mean_error(const lb_model *model, const double *works, size_t n, i
     check(lb_model_durations(model, workload, NULL, predicted, &err), &err);
     check(lb_experiment_workload(NULL, workload, NULL, &trace, &err), &err);
 
-    double ends[TASKS_PER_CORE * MAX_CORES] = {0}, sum = 0;
+    double ends[TASKS_PER_CORE * MAX_CORES] = {0}, sum = 0, used = 0, asked = 0;
     size_t units;
     const lb_unit *unit = lb_trace_units(trace, &units);
-    for (size_t i = 0; i < units; i++)
+    for (size_t i = 0; i < units; i++) {
         ends[unit[i].task] = fmax(ends[unit[i].task], (double)unit[i].end_ns / 1e9);
-    for (size_t i = 0; i < n; i++)
+        used += (double)unit[i].cpu_ns / 1e9;
+    }
+    for (size_t i = 0; i < n; i++) {
         sum += 100 * fabs(predicted[i].mean - ends[i]) / ends[i];
+        asked += works[i];
+    }
+    double drift = 100 * (used / asked - 1);
     double foreign = foreign_percent(trace), error = sum / (double)n;
-    printf("batch: mean error %.2f %%, foreign CPU time %.2f %%\n", error, foreign);
+    printf("batch: mean error %.2f %%, foreign CPU time %.2f %%, CPU time against works %+.2f %%\n",
+           error, foreign, drift);
     lb_trace_free(trace);
     lb_workload_free(workload);
-    if (foreign <= MAX_FOREIGN)
+    if (foreign <= MAX_FOREIGN && fabs(drift) <= MAX_DRIFT)
         return error;
     note_disturbed(disturbed, foreign);
     return NAN;
