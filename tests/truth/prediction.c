@@ -2,9 +2,10 @@
 /* How far the durations that the verdict's model predicts are from those that this kernel's default
  * class shows: five batches of three processes a core, of 0.2 to 2 CPU seconds each, which the
  * verdict has not seen. The mean error over all must be below 5 %. A run that more than 2 % foreign
- * CPU time disturbed, or whose processes needed other CPU time than their works by more than 3 %
- * (the speed of the CPUs was another than at calibration), is counted and repeated, whatever it
- * shows. Exit status 77: cannot be had here, with the reason. */
+ * CPU time disturbed is counted and repeated, whatever it shows. One batch whose processes needed
+ * other CPU time than their works by more than 3 % (suspected of one in some thirty
+ * batches, docs/decisions.md) is set aside too and printed; a second one fails. Exit status 77:
+ * cannot be had here, with the reason. */
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -39,9 +40,8 @@ static double foreign_percent(const lb_trace *trace) {
 static void note_disturbed(int *disturbed, double foreign) {
     if (++*disturbed < MAX_DISTURBED)
         return;
-    printf("skipped: foreign CPU time of more than %g %%, or speed drift of more than %g %%, in %d "
-           "runs; foreign %.2f %% in the last\n",
-           MAX_FOREIGN, MAX_DRIFT, *disturbed, foreign);
+    printf("skipped: foreign CPU time of more than %g %% in %d runs, %.2f %% in the last\n",
+           MAX_FOREIGN, *disturbed, foreign);
     exit(SKIP);
 }
 
@@ -64,7 +64,8 @@ static lb_model *detect(int *disturbed) {
 }
 
 /* Percent; NAN: disturbed. */
-static double mean_error(const lb_model *model, const double *works, size_t n, int *disturbed) {
+static double mean_error(const lb_model *model, const double *works, size_t n, int *disturbed,
+                         int *drifted) {
     static lb_duration predicted[TASKS_PER_CORE * MAX_CORES];
     lb_error err;
     lb_workload *workload = NULL;
@@ -91,9 +92,17 @@ static double mean_error(const lb_model *model, const double *works, size_t n, i
            error, foreign, drift);
     lb_trace_free(trace);
     lb_workload_free(workload);
-    if (foreign <= MAX_FOREIGN && fabs(drift) <= MAX_DRIFT)
+    if (foreign > MAX_FOREIGN) {
+        note_disturbed(disturbed, foreign);
+        return NAN;
+    }
+    if (fabs(drift) <= MAX_DRIFT)
         return error;
-    note_disturbed(disturbed, foreign);
+    if (++*drifted > 1) {
+        printf("calibration was off by more than %g %% in %d undisturbed batches\n", MAX_DRIFT,
+               *drifted);
+        exit(EXIT_FAILURE);
+    }
     return NAN;
 }
 
@@ -103,7 +112,7 @@ int main(void) {
         printf("skipped: this process is not in the default class\n");
         return SKIP;
     }
-    int disturbed = 0;
+    int disturbed = 0, drifted = 0;
     lb_model *model = detect(&disturbed);
     uint32_t cores = lb_model_cores(model);
     if (cores > MAX_CORES) {
@@ -119,13 +128,13 @@ int main(void) {
         }
         double error;
         do
-            error = mean_error(model, works, TASKS_PER_CORE * cores, &disturbed);
+            error = mean_error(model, works, TASKS_PER_CORE * cores, &disturbed, &drifted);
         while (isnan(error));
         sum += error;
     }
     lb_model_free(model);
-    printf(
-        "mean error over %d batches: %.2f %%, below %g %% expected; %d disturbed runs repeated\n",
-        BATCHES, sum / BATCHES, MAX_ERROR, disturbed);
+    printf("mean error over %d batches: %.2f %%, below %g %% expected; %d disturbed and %d "
+           "miscalibrated runs repeated\n",
+           BATCHES, sum / BATCHES, MAX_ERROR, disturbed, drifted);
     return sum / BATCHES < MAX_ERROR ? EXIT_SUCCESS : EXIT_FAILURE;
 }
