@@ -53,19 +53,30 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error 
     return LB_OK;
 }
 
-static lb_status spawn(lbi_crew *crew, lb_error *err) {
-    for (uint32_t i = 0; i < crew->workers; i++) {
-        lbi_hand *hand = &crew->hands[i];
-        int error = lbi_spawn(&hand->process);
-        if (error != 0)
-            return lbi_error_os(err, error == ENOMEM ? LB_ERR_NOMEM : LB_ERR_SYSTEM, error,
-                                "cannot make worker %u of %u", (unsigned)i,
-                                (unsigned)crew->workers);
-        if (hand->process == 0)
-            lbi_worker(crew->arena, i);
-        hand->alive = true;
-        crew->alive++;
-        lb_status status = lbi_crew_bind(crew, i, i % crew->host->cores, err);
+lb_status lbi_crew_fork(lbi_crew *crew, lb_error *err) {
+    uint32_t worker = crew->made;
+    lbi_hand *hand = &crew->hands[worker];
+    lb_status status = lbi_crew_mark(crew, worker, LB_MARK_FORK, err);
+    if (status != LB_OK)
+        return status;
+    int error = lbi_spawn(&hand->process);
+    if (error != 0)
+        return lbi_error_os(err, error == ENOMEM ? LB_ERR_NOMEM : LB_ERR_SYSTEM, error,
+                            "cannot make worker %u of %u", (unsigned)worker,
+                            (unsigned)crew->workers);
+    if (hand->process == 0)
+        lbi_worker(crew->arena, worker);
+    hand->alive = true;
+    crew->alive++;
+    crew->made++;
+    return LB_OK;
+}
+
+static lb_status spawn(lbi_crew *crew, uint32_t made, lb_error *err) {
+    while (crew->made < made) {
+        lb_status status = lbi_crew_fork(crew, err);
+        if (status == LB_OK)
+            status = lbi_crew_bind(crew, crew->made - 1, (crew->made - 1) % crew->host->cores, err);
         if (status == LB_OK)
             status = lbi_crew_step(crew, 0, err);
         if (status != LB_OK)
@@ -90,6 +101,12 @@ static lb_status check_class(lbi_crew *crew, lb_error *err) {
 lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
                          const lb_experiment_options *options, uint32_t workers,
                          const size_t *capacities, lb_error *err) {
+    return lbi_crew_begin_with(ret_crew, host, options, workers, workers, capacities, err);
+}
+
+lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
+                              const lb_experiment_options *options, uint32_t workers, uint32_t made,
+                              const size_t *capacities, lb_error *err) {
     lbi_crew crew = {.host = host,
                      .options = *options,
                      .workers = workers,
@@ -116,7 +133,7 @@ lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
         /* Before the workers are there, as among real-time ones it would starve. Refused, it
          * manages less well. */
         lbi_class_raise(&crew.class_);
-        status = spawn(&crew, err);
+        status = spawn(&crew, made, err);
     }
     if (status != LB_OK)
         lbi_crew_end(&crew);
@@ -128,10 +145,10 @@ lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
 void lbi_crew_end(lbi_crew *crew) {
     /* All are killed before any is waited for: the living would delay the dying. */
     if (crew->alive > 0) {
-        for (uint32_t i = 0; i < crew->workers; i++)
+        for (uint32_t i = 0; i < crew->made; i++)
             if (crew->hands[i].alive)
                 lbi_kill(crew->hands[i].process);
-        for (uint32_t i = 0; i < crew->workers; i++)
+        for (uint32_t i = 0; i < crew->made; i++)
             if (crew->hands[i].alive)
                 lbi_reap(crew->hands[i].process);
         crew->alive = 0;
@@ -141,6 +158,7 @@ void lbi_crew_end(lbi_crew *crew) {
         lbi_unshare(crew->arena, crew->bytes);
     }
     lbi_mask_free(&crew->mask);
+    free(crew->marks);
     free(crew->hands);
     pthread_setcancelstate(crew->cancel_state, NULL);
 }
@@ -158,6 +176,8 @@ static lb_status look_after(lbi_crew *crew, uint32_t worker, lb_error *err) {
     int detail = 0;
     lbi_fate fate = lbi_fate_of(hand->process, &detail, &hand->cpu_ns);
     if (fate == LBI_FATE_RUNS)
+        return LB_OK;
+    if (fate == LBI_FATE_STOPPED && hand->held)
         return LB_OK;
     if (fate == LBI_FATE_STOPPED)
         return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) was stopped by signal %d",
@@ -204,7 +224,7 @@ lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
     if (now < crew->look_ns)
         return LB_OK;
     crew->look_ns = now + LOOK_NS;
-    for (uint32_t i = 0; i < crew->workers; i++) {
+    for (uint32_t i = 0; i < crew->made; i++) {
         lb_status status = crew->hands[i].alive ? look_after(crew, i, err) : LB_OK;
         if (status != LB_OK)
             return status;
@@ -214,7 +234,7 @@ lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
         return status;
     if (now > crew->limit_ns && crew->alive > 0)
         return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent, %u of %u workers run",
-                         crew->options.budget, (unsigned)crew->alive, (unsigned)crew->workers);
+                         crew->options.budget, (unsigned)crew->alive, (unsigned)crew->made);
     return LB_OK;
 }
 
@@ -247,14 +267,14 @@ static int compare(const void *a, const void *b) {
 
 lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
     lbi_arena *arena = crew->arena;
-    uint32_t n = crew->host->cores < crew->workers ? crew->host->cores : crew->workers;
+    uint32_t n = crew->host->cores < crew->made ? crew->host->cores : crew->made;
     /* A hundredth of the budget, within reason: 50 to 300 ms, a fifth of it to wake the cores. */
     double time = crew->options.budget * 1e9 / 100;
     time = time < 5e7 ? 5e7 : time > 3e8 ? 3e8 : time;
     arena->warm_up_ns = (int64_t)(time / 5);
     arena->repeats = 25;
     arena->repeat = (uint64_t)(time * 4 / 5 / 25 / (double)CHUNK_NS);
-    lb_status status = await(crew, crew->workers, LBI_STATE_READY, err);
+    lb_status status = await(crew, crew->made, LBI_STATE_READY, err);
     if (status != LB_OK)
         return status;
     enter(crew, LBI_PHASE_CALIBRATE);
@@ -285,7 +305,29 @@ lb_status lbi_crew_bind(lbi_crew *crew, uint32_t worker, uint32_t core, lb_error
                             core == UINT32_MAX ? "cannot unbind worker %u"
                                                : "cannot bind worker %u to one core",
                             (unsigned)worker);
-    *(core == UINT32_MAX ? &hand->unpinned_ns : &hand->pinned_ns) = lbi_now();
+    if (crew->origin_ns == 0)
+        *(core == UINT32_MAX ? &hand->unpinned_ns : &hand->pinned_ns) = lbi_now();
+    return lbi_crew_mark(crew, worker, core == UINT32_MAX ? LB_MARK_UNPIN : LB_MARK_PIN, err);
+}
+
+lb_status lbi_crew_hold(lbi_crew *crew, uint32_t worker, bool held, lb_error *err) {
+    lbi_hand *hand = &crew->hands[worker];
+    hand->held = held;
+    if (held)
+        lbi_stop(hand->process);
+    else
+        lbi_continue(hand->process);
+    return lbi_crew_mark(crew, worker, held ? LB_MARK_SLEEP : LB_MARK_WAKE, err);
+}
+
+lb_status lbi_crew_mark(lbi_crew *crew, uint32_t worker, lb_mark_kind kind, lb_error *err) {
+    if (crew->origin_ns == 0)
+        return LB_OK;
+    if (!lbi_array_reserve(&crew->marks, &crew->mark_capacity, crew->mark_count + 1,
+                           sizeof *crew->marks))
+        return lbi_error_nomem(err, "a mark");
+    crew->marks[crew->mark_count++] =
+        (lb_mark){.time_ns = lbi_now(), .task = worker, .kind = (int32_t)kind};
     return LB_OK;
 }
 
@@ -302,7 +344,7 @@ lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err) {
 
 static bool settled(const lbi_crew *crew) {
     /* Two chunks: the first may have begun before. */
-    for (uint32_t i = 0; i < crew->workers; i++)
+    for (uint32_t i = 0; i < crew->made; i++)
         if (atomic_load(&crew->arena->slots[i].progress) < crew->hands[i].progress + 2)
             return false;
     return true;
@@ -311,7 +353,7 @@ static bool settled(const lbi_crew *crew) {
 lb_status lbi_crew_settle(lbi_crew *crew, lb_error *err) {
     int64_t rounds = 4 * crew->slice_ns * (crew->workers / crew->host->cores + 1);
     int64_t until = lbi_now() + (rounds > SECOND ? rounds : SECOND);
-    for (uint32_t i = 0; i < crew->workers; i++)
+    for (uint32_t i = 0; i < crew->made; i++)
         crew->hands[i].progress = atomic_load(&crew->arena->slots[i].progress);
     lb_status status = LB_OK;
     while (status == LB_OK && !settled(crew) && lbi_now() < until)
@@ -323,7 +365,7 @@ lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
     lbi_arena *arena = crew->arena;
     if (lbi_busy(crew->host, &crew->busy_ns) != 0)
         crew->busy_ns = -1;
-    for (uint32_t i = 0; i < crew->workers; i++) {
+    for (uint32_t i = 0; i < crew->made; i++) {
         lbi_hand *hand = &crew->hands[i];
         int error = lbi_process_cpu(hand->process, &hand->cpu_origin_ns);
         if (error == ESRCH)
@@ -335,7 +377,7 @@ lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
     }
     crew->own_ns = lbi_thread_cpu();
     crew->origin_ns = lbi_now();
-    for (uint32_t i = 0; i < crew->workers; i++) {
+    for (uint32_t i = 0; i < crew->made; i++) {
         int64_t deadline = atomic_load(&arena->slots[i].deadline_ns);
         if (deadline != INT64_MAX)
             atomic_store(&arena->slots[i].deadline_ns, crew->origin_ns + deadline);
@@ -351,7 +393,7 @@ static void measure_foreign(lbi_crew *crew) {
     if (crew->busy_ns < 0 || lbi_busy(crew->host, &busy) != 0)
         return;
     int64_t own = lbi_thread_cpu() - crew->own_ns;
-    for (uint32_t i = 0; i < crew->workers; i++)
+    for (uint32_t i = 0; i < crew->made; i++)
         own += crew->hands[i].cpu_ns - crew->hands[i].cpu_origin_ns;
     double foreign = (double)(busy - crew->busy_ns - own) / ((double)time * crew->host->cores);
     crew->foreign = foreign < 0 ? 0 : foreign;

@@ -221,6 +221,14 @@ void lbi_kill(pid_t process) {
     kill(process, SIGKILL);
 }
 
+void lbi_stop(pid_t process) {
+    kill(process, SIGSTOP);
+}
+
+void lbi_continue(pid_t process) {
+    kill(process, SIGCONT);
+}
+
 void lbi_reap(pid_t process) {
     while (waitpid(process, NULL, __WALL) < 0 && errno == EINTR) {
     }

@@ -11,8 +11,9 @@ static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trac
                            lb_error *err) {
     const lbi_slot *slot = &crew->arena->slots[worker];
     const lbi_record *records = crew->arena->records + slot->first_record;
-    size_t kept = slot->units < slot->capacity ? slot->units : slot->capacity;
-    *lost += slot->units - kept;
+    size_t units = atomic_load_explicit(&slot->units, memory_order_acquire);
+    size_t kept = units < slot->capacity ? units : slot->capacity;
+    *lost += units - kept;
     for (size_t i = 0; i < kept; i++) {
         const lbi_record *record = &records[i];
         lb_unit unit = {
@@ -109,8 +110,11 @@ lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace 
         return status;
     uint64_t lost = 0;
     status = lb_trace_set_unit_work(trace, crew->unit_work, err);
-    for (uint32_t i = 0; i < crew->workers && status == LB_OK; i++)
+    for (uint32_t i = 0; i < crew->made && status == LB_OK; i++)
         status = add_worker(crew, i, trace, &lost, err);
+    for (size_t i = 0; i < crew->mark_count && status == LB_OK; i++)
+        status = add_mark(crew, crew->marks[i].task, crew->marks[i].kind, crew->marks[i].time_ns,
+                          trace, err);
     if (status == LB_OK)
         status = set_meta(crew, experiment, lost, trace, err);
     if (status == LB_OK)

@@ -95,13 +95,13 @@ static void run(const lbi_arena *arena, lbi_slot *slot) {
         unit.end_ns = lbi_now();
         if (units < slot->capacity)
             records[units] = unit;
-        units++;
+        /* The controller may look at what is recorded so far. */
+        atomic_store_explicit(&slot->units, ++units, memory_order_release);
         if (unit.end_ns >= atomic_load_explicit(&slot->deadline_ns, memory_order_relaxed))
             break;
         unit.start_ns = unit.end_ns;
         unit.cpu_start = unit.cpu_end;
     } while (left > 0);
-    slot->units = units;
 }
 
 static _Noreturn void fail(lbi_slot *slot, int error) {

@@ -13,7 +13,8 @@
 typedef struct lbi_hand {
     pid_t process;
     bool alive;                     /* not reaped yet */
-    int64_t pinned_ns, unpinned_ns; /* when last, of lbi_now(); 0: never */
+    bool held;                      /* by lbi_crew_hold() */
+    int64_t pinned_ns, unpinned_ns; /* when last before the origin, of lbi_now(); 0: never */
     uint64_t progress;              /* chunks at the last look */
     int64_t cpu_origin_ns;          /* CPU time at the origin */
     int64_t cpu_ns;                 /* CPU time of its whole life */
@@ -28,13 +29,15 @@ typedef struct lbi_crew {
     lbi_arena *arena;
     size_t bytes;
     lbi_hand *hands;
-    uint32_t workers, alive;
+    uint32_t workers, made, alive; /* at most, so far, now */
     lbi_mask mask;
     int64_t begin_ns, limit_ns, expected_ns; /* expected: the end, for the progress bar */
     int64_t look_ns;                         /* when to look after the workers again */
     double fraction;
     double unit_work, chunk_work; /* CPU seconds, once calibrated */
     int64_t origin_ns, busy_ns, own_ns;
+    lb_mark *marks; /* of what was done since the origin; times of lbi_now() */
+    size_t mark_count, mark_capacity;
     double foreign; /* CPU time of others, as a part of what there was; NAN: not known */
 } lbi_crew;
 
@@ -43,6 +46,10 @@ typedef struct lbi_crew {
 lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
                          const lb_experiment_options *options, uint32_t workers,
                          const size_t *capacities, lb_error *err);
+/* The same, but only the first `made` of them are there at first; see lbi_crew_fork(). */
+lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
+                              const lb_experiment_options *options, uint32_t workers, uint32_t made,
+                              const size_t *capacities, lb_error *err);
 void lbi_crew_end(lbi_crew *crew);
 
 /* Waits to `until_ns`, or less. All the while it looks after the workers, the progress callback and
@@ -54,6 +61,17 @@ lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err);
 
 /* Binds a worker to a core, or lets it run on all (UINT32_MAX). */
 lb_status lbi_crew_bind(lbi_crew *crew, uint32_t worker, uint32_t core, lb_error *err);
+
+/* Makes the next worker, bound to nothing: the system places it. After lbi_crew_release() it works
+ * at once, and there is a mark of it. Its deadline, if any, is absolute. */
+lb_status lbi_crew_fork(lbi_crew *crew, lb_error *err);
+
+/* Puts a worker to sleep, or wakes it, as a process that stops and continues: any time, but not one
+ * that has ended. */
+lb_status lbi_crew_hold(lbi_crew *crew, uint32_t worker, bool held, lb_error *err);
+
+/* Notes what is done to a worker now, once the origin has passed; before it does nothing. */
+lb_status lbi_crew_mark(lbi_crew *crew, uint32_t worker, lb_mark_kind kind, lb_error *err);
 
 /* Lets all workers work, and waits until each has. */
 lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err);
@@ -71,8 +89,8 @@ lb_status lbi_crew_finish(lbi_crew *crew, lb_error *err);
 /* The core that a worker was last seen on, -1: none of the host's. */
 int32_t lbi_crew_core(const lbi_crew *crew, uint32_t worker);
 
-/* The sealed trace of a finished crew: units, marks of pinning, and the metadata that all
- * experiments share. */
+/* The sealed trace of a crew: units, marks of pinning, and the metadata that all experiments share.
+ * Before lbi_crew_finish() it is what was recorded so far. */
 lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace **ret_trace,
                          lb_error *err);
 

@@ -67,6 +67,8 @@ typedef enum lbi_fate {
 /* Asks without waiting; `ret_cpu_ns` is the whole CPU time of one that was reaped. */
 lbi_fate lbi_fate_of(pid_t process, int *ret_detail, int64_t *ret_cpu_ns);
 void lbi_kill(pid_t process);
+void lbi_stop(pid_t process); /* it runs no further until lbi_continue() */
+void lbi_continue(pid_t process);
 void lbi_reap(pid_t process); /* waits */
 
 /* ---- shared memory ---- */

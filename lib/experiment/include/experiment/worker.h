@@ -41,9 +41,9 @@ typedef struct lbi_slot {
     _Atomic int32_t cpu;                     /* where it did the last one */
     _Atomic uint32_t state;
     int error;
-    size_t units;    /* more than `capacity`: the last ones are lost */
-    double chunk_ns; /* CPU time of one chunk */
-    uint64_t value;  /* keeps the arithmetic from being optimised away */
+    _Atomic size_t units; /* so far; more than `capacity`: the last ones are lost */
+    double chunk_ns;      /* CPU time of one chunk */
+    uint64_t value;       /* keeps the arithmetic from being optimised away */
 } lbi_slot;
 
 typedef struct lbi_arena {
