@@ -8,10 +8,16 @@
 
 static const char usage[] =
     "usage: classify [OPTION]... TRACE\n"
-    "Infers from a trace file (- for standard input) how tasks were balanced among cores.\n"
+    "Infers from a trace file (- for standard input) how tasks were balanced among cores. TRACE "
+    "is\n"
+    "one of lbsched's own, a table of task and duration, or the sched_switch events that\n"
+    "`perf sched script` or `trace-cmd report` print.\n"
     "\n"
     "  -c, --confidence P  how probable a policy must be to be the verdict, 0.5 to below 1\n"
     "                      (default 0.95)\n"
+    "      --cores N       how many cores there were, where the recording does not say\n"
+    "      --comm NAME     of sched_switch events: only tasks of this name\n"
+    "      --unit-work S   CPU seconds of a unit; events are cut into such units (default 0.01)\n"
     "      --json          print one JSON object\n"
     "      --plot FILE     draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
     "  -h, --help          print this and exit\n"
@@ -23,17 +29,29 @@ static const char usage[] =
 int main(int argc, char **argv) {
     enum {
         JSON = 256,
-        PLOT
+        PLOT,
+        CORES,
+        COMM,
+        UNIT_WORK
     };
     static const struct option long_options[] = {
-        {"confidence", required_argument, NULL, 'c'}, {"json", no_argument, NULL, JSON},
-        {"plot", required_argument, NULL, PLOT},      {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},          {NULL, 0, NULL, 0},
+        {"confidence", required_argument, NULL, 'c'},
+        {"json", no_argument, NULL, JSON},
+        {"plot", required_argument, NULL, PLOT},
+        {"cores", required_argument, NULL, CORES},
+        {"comm", required_argument, NULL, COMM},
+        {"unit-work", required_argument, NULL, UNIT_WORK},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
     };
     lb_classify_options options;
     lb_classify_options_init(&options, sizeof options);
+    lb_import_options import;
+    lb_import_options_init(&import, sizeof import);
     bool json = false;
     const char *plot = NULL;
+    double cores;
     for (int option; (option = getopt_long(argc, argv, "c:hV", long_options, NULL)) != -1;) {
         switch (option) {
         case 'c':
@@ -46,6 +64,18 @@ int main(int argc, char **argv) {
         case PLOT:
             if (!is_plot_path(plot = optarg))
                 return usage_error("--plot %s: the name must end in .svg or .png", optarg);
+            break;
+        case CORES:
+            if (!parse_number(optarg, 1, UINT32_MAX, &cores) || cores != (uint32_t)cores)
+                return usage_error("--cores %s: 1 to 4294967295", optarg);
+            import.cores = (uint32_t)cores;
+            break;
+        case COMM:
+            import.comm = optarg;
+            break;
+        case UNIT_WORK:
+            if (!parse_number(optarg, 1e-9, 1e6, &import.unit_work))
+                return usage_error("--unit-work %s: 1e-9 to 1e6", optarg);
             break;
         case 'h':
             printf("%s", usage);
@@ -68,7 +98,7 @@ int main(int argc, char **argv) {
     lb_table *profile = NULL;
     int status = STATUS_ERROR;
     bool known = false;
-    if (lb_trace_load(path, &trace, &err) != LB_OK) {
+    if (lb_trace_import(path, &import, &trace, &err) != LB_OK) {
         /* Of a malformed line the message has the number, of anything else the path. */
         if (err.status == LB_ERR_FORMAT)
             fail("%s: %s", argv[optind], err.message);

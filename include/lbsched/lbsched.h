@@ -913,6 +913,56 @@ lb_status lb_trace_load(const char *path, lb_trace **ret_trace, lb_error *err);
  * @since 0.1 */
 lb_status lb_trace_parse(const char *text, size_t length, lb_trace **ret_trace, lb_error *err);
 
+/** What kind of recording lb_trace_import() reads. @since 0.1 */
+typedef enum lb_import_form {
+    LB_IMPORT_AUTO = 0,  /**< By what is in it. */
+    LB_IMPORT_TRACE,     /**< `lbsched-trace 1`, as lb_trace_load() reads it. */
+    LB_IMPORT_DURATIONS, /**< A table of task and duration, a row for each unit: tasks begin
+                              together, and a task's units follow each other. */
+    LB_IMPORT_SCHED      /**< The text of sched_switch (and sched_wakeup) events that `perf sched
+                              script`, `perf script` or `trace-cmd report` print, or the kernel's
+                              own trace file. */
+} lb_import_form;
+
+/** How a recording is read. @since 0.1 */
+typedef struct lb_import_options {
+    size_t size;      /**< sizeof(lb_import_options), set by its init function. */
+    int32_t form;     /**< An #lb_import_form. Default #LB_IMPORT_AUTO. */
+    uint32_t cores;   /**< How many cores there were. Default 0: as the recording says, by a line
+                           "# cores: N" of durations, by the CPUs that are named in events (one on
+                           which nothing ever changed is not). */
+    double unit_work; /**< CPU seconds of a unit, 1e-9 to 1e6. Of durations: what one takes alone.
+                           Of events: the CPU time of a task is cut into units of so much. Default
+                           NAN: not known (or as a line "# unit_work_s: S" says); 0.01 of events. */
+    const char *comm; /**< Events: only tasks of this name. Default NULL: all that used a unit's CPU
+                           time at least; the CPU time of the rest is in the metadata
+                           (others_cpu_s). */
+} lb_import_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_import_options_init(lb_import_options *options, size_t size);
+
+/** Reads a recording that another program made. docs/trace-format.md describes the forms. Tasks of
+ * a table keep their numbers if all have one, and are counted in the order of their appearance
+ * else. Tasks of events are counted by pid, with pid and name in the metadata (task_0, ..); times
+ * count from the first event; a sleep in a unit loses that unit, and switches that the recording
+ * lost are counted in the metadata (lost_switches).
+ * @param path of a text file
+ * @param options NULL: the defaults
+ * @param ret_trace sealed; the caller frees it with lb_trace_free()
+ * @param err may be NULL
+ * @return #LB_ERR_IO; #LB_ERR_FORMAT: the message names the line; #LB_ERR_INVALID: an option out of
+ *         range, or it is not known how many cores there were; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_import(const char *path, const lb_import_options *options, lb_trace **ret_trace,
+                          lb_error *err);
+
+/** The same from memory.
+ * @param text `length` bytes, which need not be terminated
+ * @since 0.1 */
+lb_status lb_trace_import_text(const char *text, size_t length, const lb_import_options *options,
+                               lb_trace **ret_trace, lb_error *err);
+
 /** The form of a trace file. @since 0.1 */
 typedef enum lb_trace_file {
     LB_TRACE_CSV,        /**< `lbsched-trace 1`, which reads back bit for bit. */

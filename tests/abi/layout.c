@@ -132,6 +132,11 @@ AT(lb_estimate_options, progress_user, 56);
 AT(lb_estimate_options, method, 64);
 AT(lb_estimate_options, threads, 68);
 
+AT_LEAST(lb_import_options, 32);
+AT(lb_import_options, form, 8);
+AT(lb_import_options, cores, 12);
+AT(lb_import_options, unit_work, 16);
+AT(lb_import_options, comm, 24);
 AT_LEAST(lb_classify_options, 16);
 AT(lb_classify_options, confidence, 8);
 

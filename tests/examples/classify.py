@@ -36,6 +36,14 @@ for policy in policies:
     for reason in verdict["reasons"]:
         assert reason in spoken, f"{reason} is missing in\n{spoken}"
 
+    # The seed's kind of record, tasks and durations alone, tells the same.
+    table = text.split("# table:")[0]
+    units = [line.split(",") for line in table.splitlines() if line[0].isdigit()]
+    units.sort(key=lambda unit: (int(unit[0]), float(unit[2])))
+    durations = "".join(f"{u[0]} {float(u[3]) - float(u[2]):.9f}\n" for u in units)
+    alone = read_json(run(classify, "--json", "--cores", 4, "-", input=durations))["verdict"]
+    assert alone["policy"] == policy, alone
+
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "trace.csv")
 
