@@ -23,12 +23,13 @@ static double log_sum(double a, double b) {
 }
 
 /* Lazy balancing may take from any list or from the longest; which, is not the question. */
-static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_lists *ret_lists, lb_error *err) {
+static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_pace *pace, lbi_lists *ret_lists,
+                          lb_error *err) {
     lbi_lists any, longest;
-    lb_status status = lbi_lists_fit(p, LB_POLICY_LAZY, false, wide, &any, err);
+    lb_status status = lbi_lists_fit(p, LB_POLICY_LAZY, false, wide, pace, &any, err);
     if (status != LB_OK)
         return status;
-    status = lbi_lists_fit(p, LB_POLICY_LAZY, true, wide, &longest, err);
+    status = lbi_lists_fit(p, LB_POLICY_LAZY, true, wide, pace, &longest, err);
     if (status != LB_OK) {
         lbi_lists_free(&any);
         return status;
@@ -41,25 +42,25 @@ static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_lists *ret_lists
 }
 
 /* Nothing is to be freed where it fails. */
-static lb_status fit_lists(const lbi_progress *p, lb_policy policy, bool wide, lbi_lists *ret_lists,
-                           lb_error *err) {
+static lb_status fit_lists(const lbi_progress *p, lb_policy policy, bool wide, lbi_pace *pace,
+                           lbi_lists *ret_lists, lb_error *err) {
     if (policy == LB_POLICY_LAZY)
-        return fit_lazy(p, wide, ret_lists, err);
-    return lbi_lists_fit(p, policy, false, wide, ret_lists, err);
+        return fit_lazy(p, wide, pace, ret_lists, err);
+    return lbi_lists_fit(p, policy, false, wide, pace, ret_lists, err);
 }
 
 /* All policies, with `done` as it is scaled now. */
-static lb_status fit_policies(lbi_fit *fit, double *workspace, lb_error *err) {
+static lb_status fit_policies(lbi_fit *fit, double *workspace, lbi_pace *pace, lb_error *err) {
     const lbi_progress *p = &fit->progress;
     bool *ends = lbi_array_new(p->bounds, sizeof *ends);
     if (ends == NULL)
         return lbi_error_nomem(err, "ends");
     fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p, ends);
     free(ends);
-    lbi_sharing_fit(p, workspace, &fit->sharing);
+    lbi_sharing_fit(p, workspace, pace, &fit->sharing);
     fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
-        lb_status status = fit_lists(p, (lb_policy)i, false, &fit->lists[i], err);
+        lb_status status = fit_lists(p, (lb_policy)i, false, pace, &fit->lists[i], err);
         if (status != LB_OK)
             return status;
         fit->log_likelihood[i] = fit->lists[i].log_likelihood;
@@ -72,14 +73,6 @@ void lbi_free_lists(lbi_lists lists[LBI_POLICIES]) {
         lbi_lists_free(&lists[i]);
 }
 
-static size_t count_observations(const lbi_progress *p) {
-    size_t count = 0;
-    for (uint32_t i = 0; i < p->tasks; i++)
-        for (size_t k = 0; k < p->end[i]; k++)
-            count += lbi_seen(p, i, k, k + 1) > 0;
-    return count;
-}
-
 /* A known unit of work says what the scale is, but not to the last percent: throttled or shared
  * cores are slower, boosted ones faster. */
 double lbi_log_scale_prior(const lbi_progress *p, double scale) {
@@ -89,7 +82,7 @@ double lbi_log_scale_prior(const lbi_progress *p, double scale) {
 
 /* Lists that explain most of the trace and not all of it may be the right ones after a wrong turn
  * of the search. */
-static lb_status search_again(lbi_fit *fit, lb_error *err) {
+static lb_status search_again(lbi_fit *fit, lbi_pace *pace, lb_error *err) {
     lbi_progress *p = &fit->progress;
     int best = LB_POLICY_NONE;
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
@@ -99,7 +92,7 @@ static lb_status search_again(lbi_fit *fit, lb_error *err) {
         lists->misfit > SEARCH_MOST)
         return LB_OK;
     lbi_progress_scale(p, fit->scale[best]);
-    lb_status status = fit_lists(p, (lb_policy)best, true, &wide, err);
+    lb_status status = fit_lists(p, (lb_policy)best, true, pace, &wide, err);
     lbi_progress_scale(p, 1 / fit->scale[best]);
     if (status != LB_OK)
         return status;
@@ -119,16 +112,20 @@ lb_status lbi_fit_all(lbi_fit *fit, lb_error *err) {
     lbi_fit best = {.progress = fit->progress, .foreign_percent = fit->foreign_percent};
     lbi_progress *p = &best.progress;
     double scale = 1;
-    best.observations = count_observations(p);
+    best.observations = p->observed[p->bounds - 1];
     double *workspace = lbi_array_new(lbi_sharing_workspace(p), sizeof *workspace);
-    lb_status status = workspace != NULL ? LB_OK : lbi_error_nomem(err, "rates");
+    lbi_pace pace = {lbi_array_new(p->bounds, sizeof *pace.best)};
+    lb_status status =
+        workspace != NULL && pace.best != NULL ? LB_OK : lbi_error_nomem(err, "rates");
+    for (size_t k = 0; k < p->bounds && status == LB_OK; k++)
+        pace.best[k] = -INFINITY;
     for (int j = 0; j < LBI_POLICIES; j++)
         best.log_likelihood[j] = -INFINITY;
     for (size_t i = 0; i < p->scales && status == LB_OK; i++) {
         lbi_progress_scale(p, p->scale[i] / scale);
         scale = p->scale[i];
         lbi_fit one = {.progress = *p};
-        status = fit_policies(&one, workspace, err);
+        status = fit_policies(&one, workspace, &pace, err);
         double rescale = (double)best.observations * log(scale) + lbi_log_scale_prior(p, scale);
         for (int j = 0; j < LBI_POLICIES && status == LB_OK; j++) {
             if (one.log_likelihood[j] + rescale <= best.log_likelihood[j])
@@ -143,10 +140,11 @@ lb_status lbi_fit_all(lbi_fit *fit, lb_error *err) {
         }
         lbi_free_lists(one.lists);
     }
-    free(workspace);
     lbi_progress_scale(p, 1 / scale);
     if (status == LB_OK)
-        status = search_again(&best, err);
+        status = search_again(&best, &pace, err);
+    free(workspace);
+    free(pace.best);
     *fit = best;
     return status;
 }

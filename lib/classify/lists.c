@@ -25,6 +25,7 @@
 #define HORIZON_WAITS 7 /* how far choices look ahead, times the list's first length */
 #define GAIN_MAX 12.0   /* what one task may say for a choice */
 #define UNEVEN_START -5 /* log of how probable it is that the lists began one off */
+#define SIZES 10        /* lengths of lists whose rates are looked up but once at a bound */
 #define NOBODY UINT32_MAX
 #define NO_BLOCK UINT16_MAX
 
@@ -87,6 +88,9 @@ typedef struct search {
     double *doubles;
     uint32_t *members, *members2, *order, *order2;
     double *gains, *gains2, *sorted, *sorted2, *polynomial;
+    double *rates; /* [task][SIZES]: what the rates soon after this bound say for a list's length */
+    lbi_pace *pace;
+    bool given_up;
     bool failed;
 } search;
 
@@ -225,17 +229,50 @@ static uint32_t members_of(const search *s, const state *h, uint16_t block_, uin
 
 /* ---- what the rates soon after this bound say for a change of a task's list ---- */
 
+static double log_rate_soon(const search *s, uint32_t task, uint16_t size, size_t until) {
+    if (size > SIZES)
+        return lbi_log_rate(s->p, task, s->bound, until, 1.0 / size);
+    double *known = &s->rates[(size_t)task * SIZES + size - 1];
+    if (isnan(*known))
+        *known = lbi_log_rate(s->p, task, s->bound, until, 1.0 / size);
+    return *known;
+}
+
 static double promise(const search *s, uint32_t task, uint16_t from, uint16_t to) {
     const lbi_progress *p = s->p;
     size_t until = p->end[task] < s->horizon ? p->end[task] : s->horizon;
     if (until <= s->bound || from == to)
         return 0;
-    double gain = lbi_log_rate(p, task, s->bound, until, 1.0 / to) -
-                  lbi_log_rate(p, task, s->bound, until, 1.0 / from);
+    double gain = log_rate_soon(s, task, to, until) - log_rate_soon(s, task, from, until);
     return fmax(-GAIN_MAX, fmin(gain, GAIN_MAX));
 }
 
-/* Sorts `count` tasks by their gain, the highest first, ties by index: `order` and `sorted`. */
+static bool before(const search *s, size_t i, size_t j) {
+    return s->sorted[i] > s->sorted[j] ||
+           (s->sorted[i] == s->sorted[j] && s->order[i] < s->order[j]);
+}
+
+static void swap(search *s, size_t i, size_t j) {
+    double gain = s->sorted[i];
+    uint32_t task = s->order[i];
+    s->sorted[i] = s->sorted[j];
+    s->order[i] = s->order[j];
+    s->sorted[j] = gain;
+    s->order[j] = task;
+}
+
+/* Sifts down in a heap whose root is what comes last. */
+static void sift(search *s, size_t at, size_t count) {
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && before(s, child, child + 1);
+        if (!before(s, at, child))
+            return;
+        swap(s, at, child);
+    }
+}
+
+/* Puts the `top` tasks of highest gain first, in descending order, ties by index: `order` and
+ * `sorted`. A heap of them takes in the others. */
 static void sort_gains(search *s, const uint32_t *tasks, size_t count, size_t top) {
     for (size_t i = 0; i < count; i++) {
         s->order[i] = tasks[i];
@@ -243,18 +280,16 @@ static void sort_gains(search *s, const uint32_t *tasks, size_t count, size_t to
     }
     if (top > count)
         top = count;
-    for (size_t i = 0; i < top; i++) {
-        size_t best = i;
-        for (size_t j = i + 1; j < count; j++)
-            if (s->sorted[j] > s->sorted[best] ||
-                (s->sorted[j] == s->sorted[best] && s->order[j] < s->order[best]))
-                best = j;
-        double gain = s->sorted[i];
-        uint32_t task = s->order[i];
-        s->sorted[i] = s->sorted[best];
-        s->order[i] = s->order[best];
-        s->sorted[best] = gain;
-        s->order[best] = task;
+    for (size_t i = top / 2; i-- > 0;)
+        sift(s, i, top);
+    for (size_t i = top; i < count; i++)
+        if (before(s, i, 0)) {
+            swap(s, i, 0);
+            sift(s, 0, top);
+        }
+    for (size_t i = top; i-- > 1;) {
+        swap(s, 0, i);
+        sift(s, 0, i);
     }
 }
 
@@ -551,9 +586,9 @@ static void observe_window(search *s) {
             run *r = &s->runs[h->run_of[task]];
             if (r->advanced == s->bound) {
                 lbi_way way = {1.0 / r->size, 0, 1};
-                r->gain = lbi_track_observe(
+                r->gain = log(lbi_track_observe(
                     &r->track, p, &way, 1, lbi_done(p, task, s->bound, s->bound + 1),
-                    lbi_seen(p, task, s->bound, s->bound + 1), &r->unexplained);
+                    lbi_seen(p, task, s->bound, s->bound + 1), &r->unexplained));
                 r->advanced = s->bound + 1;
             }
             h->score += r->gain;
@@ -598,6 +633,8 @@ static void set_horizon(search *s) {
         s->horizon = p->end[next];
     while (s->horizon + 1 < p->bounds && p->time[s->horizon] < until)
         s->horizon++;
+    for (size_t i = (size_t)s->alive * SIZES; i < (size_t)p->tasks * SIZES; i++)
+        s->rates[i] = NAN;
 }
 
 /* ---- the start ---- */
@@ -707,6 +744,13 @@ static void forget_fresh(search *s) {
         s->fresh[i] = NOBODY;
 }
 
+static double best_score(const search *s) {
+    double best = -INFINITY;
+    for (size_t i = 0; i < s->now.count; i++)
+        best = fmax(best, s->now.states[i].score);
+    return best;
+}
+
 static lb_status search_all(search *s, lb_error *err) {
     const lbi_progress *p = s->p;
     forget_fresh(s);
@@ -716,6 +760,10 @@ static lb_status search_all(search *s, lb_error *err) {
     for (s->bound = 0; s->bound + 1 < p->bounds && !s->failed;) {
         observe_window(s);
         s->bound++;
+        if (lbi_pace_note(s->pace, p, s->bound, best_score(s))) {
+            s->given_up = true;
+            return LB_OK;
+        }
         uint32_t first = s->alive;
         if (p->end[first] > s->bound)
             continue;
@@ -746,9 +794,9 @@ static lb_status search_all(search *s, lb_error *err) {
 }
 
 static lb_status search_make(search *s, const lbi_progress *p, lb_policy policy, bool longest,
-                             bool wide, lb_error *err) {
+                             bool wide, lbi_pace *pace, lb_error *err) {
     size_t tasks = p->tasks;
-    *s = (search){.p = p, .policy = policy, .longest = longest};
+    *s = (search){.p = p, .policy = policy, .longest = longest, .pace = pace};
     s->beam = tasks >= LARGE ? BEAM_LARGE : wide ? BEAM_WIDE : BEAM;
     s->choices = tasks < LARGE ? CHOICES : CHOICES_LARGE;
     size_t bytes = tasks * (sizeof(uint32_t) + sizeof(uint16_t));
@@ -760,7 +808,7 @@ static lb_status search_make(search *s, const lbi_progress *p, lb_policy policy,
     s->fresh = lbi_array_new(tasks, sizeof *s->fresh);
     s->removed = calloc(tasks, sizeof *s->removed);
     s->numbers = lbi_array_new(4 * tasks, sizeof *s->numbers);
-    s->doubles = lbi_array_new(5 * tasks + 1, sizeof *s->doubles);
+    s->doubles = lbi_array_new((5 + SIZES) * tasks + 1, sizeof *s->doubles);
     if (!ok || s->scratch_memory == NULL || s->fresh == NULL || s->removed == NULL ||
         s->numbers == NULL || s->doubles == NULL)
         return lbi_error_nomem(err, "states");
@@ -772,7 +820,8 @@ static lb_status search_make(search *s, const lbi_progress *p, lb_policy policy,
     s->gains2 = s->doubles + tasks;
     s->sorted = s->doubles + 2 * tasks;
     s->sorted2 = s->doubles + 3 * tasks;
-    s->polynomial = s->doubles + 4 * tasks;
+    s->rates = s->doubles + 4 * tasks;
+    s->polynomial = s->rates + SIZES * tasks;
     memset(s->scratch_memory, 0, s->stride);
     lay_out(s, &s->scratch, s->scratch_memory);
     return LB_OK;
@@ -799,10 +848,10 @@ static lb_status read_history(const search *s, lbi_lists *ret, lb_error *err) {
             best = &s->now.states[i];
     for (size_t i = 0; i < s->now.count; i++)
         sum += exp(s->now.states[i].score - best->score);
-    ret->log_likelihood = best->score + log(sum);
+    ret->log_likelihood = s->given_up ? LBI_GIVEN_UP : best->score + log(sum);
     for (uint32_t i = 0; i < s->p->tasks; i++)
         seen += lbi_seen(s->p, i, 0, s->p->end[i]);
-    ret->misfit = seen > 0 ? best->missed / seen : 1;
+    ret->misfit = seen > 0 && !s->given_up ? best->missed / seen : 1;
     for (uint32_t at = best->step; at != NOBODY; at = s->steps[at].parent)
         ret->count++;
     ret->steps = lbi_array_new(ret->count, sizeof *ret->steps);
@@ -815,10 +864,10 @@ static lb_status read_history(const search *s, lbi_lists *ret, lb_error *err) {
 }
 
 lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest, bool wide,
-                        lbi_lists *ret_lists, lb_error *err) {
+                        lbi_pace *pace, lbi_lists *ret_lists, lb_error *err) {
     search s;
     *ret_lists = (lbi_lists){0};
-    lb_status status = search_make(&s, progress, policy, longest, wide, err);
+    lb_status status = search_make(&s, progress, policy, longest, wide, pace, err);
     if (status == LB_OK)
         status = search_all(&s, err);
     if (status == LB_OK)

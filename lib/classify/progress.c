@@ -361,6 +361,7 @@ void lbi_progress_scale(lbi_progress *p, double factor) {
         p->done[j] *= factor;
     p->unit_work *= factor;
     p->grain *= factor;
+    p->factor *= factor;
 }
 
 /* The mean CPU time of a unit; 0: some are not known. */
@@ -397,10 +398,22 @@ static double unit_spread(const lbi_progress *p, double *values, size_t room) {
     return fmin(fmax(sqrt(fmax(variance, 0)), SPREAD_LEAST), SPREAD_MOST);
 }
 
+static void count_observed(lbi_progress *p) {
+    size_t count = 0;
+    uint32_t first = 0;
+    for (size_t k = 0; k < p->bounds; k++) {
+        p->observed[k] = count;
+        while (first < p->tasks && p->end[first] <= k)
+            first++;
+        for (uint32_t i = first; i < p->tasks && k + 1 < p->bounds; i++)
+            count += lbi_seen(p, i, k, k + 1) > 0;
+    }
+}
+
 lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double unit_work,
                             const lb_unit *units, size_t n, lb_error *err) {
     lbi_progress *p = ret_progress;
-    *p = (lbi_progress){.cores = cores, .units = n, .least = INFINITY};
+    *p = (lbi_progress){.cores = cores, .units = n, .least = INFINITY, .factor = 1};
     if (n == 0) {
         p->unusable = LBI_NO_UNITS;
         return LB_OK;
@@ -442,8 +455,9 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double u
         goto out;
     p->done = lbi_array_new(p->bounds * p->tasks, sizeof *p->done);
     p->seen = lbi_array_new(p->bounds * p->tasks, sizeof *p->seen);
+    p->observed = lbi_array_new(p->bounds, sizeof *p->observed);
     shares = lbi_array_new(p->tasks, sizeof *shares);
-    if (p->done == NULL || p->seen == NULL || shares == NULL) {
+    if (p->observed == NULL || p->done == NULL || p->seen == NULL || shares == NULL) {
         status = lbi_error_nomem(err, "progress");
         goto out;
     }
@@ -461,6 +475,7 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double u
         status = lbi_error_nomem(err, "progress");
         goto out;
     }
+    count_observed(p);
     p->unit_spread = unit_spread(p, values, SPREAD_ROOM);
     free(values);
     propose(p, early_factor(p));
@@ -484,5 +499,6 @@ void lbi_progress_free(lbi_progress *progress) {
     free(progress->done);
     free(progress->seen);
     free(progress->end);
+    free(progress->observed);
     *progress = (lbi_progress){0};
 }

@@ -63,10 +63,10 @@ static double observe(state *s, const lbi_progress *p, const window *w, double d
                       {w->l.rate_longer, 0, (1 - s->shorter) * w->stay_longer},
                       {w->l.rate, w->l.variance * w->averaged, 0}};
     ways[2].weight = 1 - ways[0].weight - ways[1].weight;
-    double log_density = lbi_track_observe(&s->track, p, ways, 3, done, seen, ret_unexplained);
+    double density = lbi_track_observe(&s->track, p, ways, 3, done, seen, ret_unexplained);
     if (seen > 0 && !*ret_unexplained)
         s->shorter = ways[0].weight + ways[2].weight * w->l.shorter;
-    return log_density;
+    return density;
 }
 
 static window make_window(const lists *l, double tau, double length, bool first) {
@@ -80,8 +80,10 @@ static window make_window(const lists *l, double tau, double length, bool first)
     return w;
 }
 
-static double fit_time(const lbi_progress *p, double tau, state *states, double *ret_misfit) {
-    double log_likelihood = 0, missed = 0, all = 0;
+static double fit_time(const lbi_progress *p, double tau, state *states, lbi_pace *pace,
+                       double *ret_misfit) {
+    lbi_density product = {1, 0};
+    double missed = 0, all = 0;
     uint32_t first = 0; /* tasks are in the order of their ends */
     lists l = even_lists(p->tasks, p->cores);
     for (uint32_t i = 0; i < p->tasks; i++) {
@@ -104,14 +106,18 @@ static double fit_time(const lbi_progress *p, double tau, state *states, double 
         for (uint32_t i = first; i < p->tasks; i++) {
             bool unexplained;
             double seen = lbi_seen(p, i, k, k + 1);
-            log_likelihood +=
-                observe(&states[i], p, &w, lbi_done(p, i, k, k + 1), seen, &unexplained);
+            lbi_multiply(&product,
+                         observe(&states[i], p, &w, lbi_done(p, i, k, k + 1), seen, &unexplained));
             missed += unexplained ? seen : 0;
             all += seen;
         }
+        if (lbi_pace_note(pace, p, k + 1, lbi_log_of(&product))) {
+            *ret_misfit = 1;
+            return LBI_GIVEN_UP;
+        }
     }
     *ret_misfit = all > 0 ? missed / all : 1;
-    return log_likelihood;
+    return lbi_log_of(&product);
 }
 
 /* How probable it is that no uneven share moved on as long as there were any. */
@@ -134,12 +140,15 @@ size_t lbi_sharing_workspace(const lbi_progress *progress) {
     return progress->tasks * (sizeof(state) / sizeof(double));
 }
 
-void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharing *ret_sharing) {
+void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_pace *pace,
+                     lbi_sharing *ret_sharing) {
     state *states = (state *)workspace;
     double logs[TIMES], best = -DBL_MAX, sum = 0;
-    for (size_t t = 0; t < TIMES; t++) {
+    for (size_t i = 0; i < TIMES; i++) {
         double misfit;
-        logs[t] = fit_time(progress, rotation_time(progress, t), states, &misfit) + log_priors[t];
+        size_t t = (i + TIMES / 2) % TIMES; /* a fit of the middle is seldom far behind */
+        logs[t] =
+            fit_time(progress, rotation_time(progress, t), states, pace, &misfit) + log_priors[t];
         if (logs[t] > best) {
             best = logs[t];
             ret_sharing->rotation_time = rotation_time(progress, t);

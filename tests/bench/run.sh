@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the model costs, in one table: ratios first, each the median over interleaved pairs.
+# What model and classifier cost, in one table: ratios first, each the median over interleaved
+# pairs.
 #
 #     tests/bench/run.sh [PAIRS]    pairs for each row, 10 or more (default 15)
 #
@@ -19,6 +20,7 @@ cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)," \
     "$(cc --version | head -n 1), load $(cut -d' ' -f1 /proc/loadavg)"
 taskset -c "$cpu" "$out/tests/bench/bench" "$pairs"
+taskset -c "$cpu" "$out/tests/bench/bench_classify" "$pairs"
 if [ -x "$out/tests/bench/bench_simgrid" ]; then
     taskset -c "$cpu" "$out/tests/bench/bench_simgrid" "$pairs"
 else

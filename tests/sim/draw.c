@@ -82,9 +82,47 @@ void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw) {
     draw_config_on(seed, noise, 0, ret_draw);
 }
 
+/* All that is drawn after the size of the machine. */
+static void draw_rest(random_stream *random, uint32_t noise, double units_max, double slices_max,
+                      draw *ret_draw) {
+    timeslice_config *config = &ret_draw->config;
+    config->choice = chance(random, 0.5) ? TIMESLICE_LONGEST : TIMESLICE_ANY;
+    config->order = (timeslice_order)random_below(random, 3);
+    config->end = (timeslice_end)random_below(random, 3);
+    config->shuffled_start = chance(random, 0.5);
+    config->slice_jitter = AMONG(random, 0, 0, 0.05, 0.3);
+    config->gap_jitter = AMONG(random, 0, 0.1);
+    config->cpu_time_hidden = chance(random, 0.5);
+    config->cores_hidden = chance(random, 0.5);
+    const timeslice_config drawn = *config;
+    do {
+        *config = drawn;
+        draw_times(config, random);
+        draw_noise(config, random, noise);
+    } while (draw_expected_units(config) > units_max ||
+             draw_expected_seconds(config) * config->cores / config->slice > slices_max);
+    if (noise & DRAW_SPEEDS)
+        draw_speeds(config, random, ret_draw->speeds);
+    /* Elsewhere the dwell times are the yardstick of what can be told, and stay. */
+    if ((noise & DRAW_DWELL) && config->policy == TIMESLICE_IMMEDIATE) {
+        double scale = AMONG(random, 0.13, 0.5, 1, 2.1);
+        config->dwell_median *= scale;
+        config->dwell_p90 *= scale;
+    }
+}
+
+/* Tasks and cores both make a trace longer. */
+static double wider(uint32_t cores) {
+    return cores > 16 ? cores / 16.0 : 1;
+}
+
+/* Streams of timeslice_run() are seeded with the seed itself: keep away from them. */
+static random_stream stream_of(uint64_t seed, uint64_t use) {
+    return (random_stream){seed ^ use};
+}
+
 void draw_config_on(uint64_t seed, uint32_t noise, uint32_t cores, draw *ret_draw) {
-    /* Streams of timeslice_run() are seeded with the seed itself: keep away from them. */
-    random_stream random = {seed ^ 0x6a09e667f3bcc908u};
+    random_stream random = stream_of(seed, 0x6a09e667f3bcc908u);
     timeslice_config *config = &ret_draw->config;
     timeslice_defaults(config);
     config->seed = seed;
@@ -93,30 +131,23 @@ void draw_config_on(uint64_t seed, uint32_t noise, uint32_t cores, draw *ret_dra
     if (cores > 0)
         config->cores = cores < DRAW_CORES_MAX ? cores : DRAW_CORES_MAX;
     config->tasks_per_core = (uint32_t)AMONG(&random, 3, 3, 4, 5, 6);
-    config->choice = chance(&random, 0.5) ? TIMESLICE_LONGEST : TIMESLICE_ANY;
-    config->order = (timeslice_order)random_below(&random, 3);
-    config->end = (timeslice_end)random_below(&random, 3);
-    config->shuffled_start = chance(&random, 0.5);
-    config->slice_jitter = AMONG(&random, 0, 0, 0.05, 0.3);
-    config->gap_jitter = AMONG(&random, 0, 0.1);
-    config->cpu_time_hidden = chance(&random, 0.5);
-    config->cores_hidden = chance(&random, 0.5);
-    const timeslice_config drawn = *config;
-    /* Tasks and cores both make a trace longer. */
-    double wide = config->cores > 16 ? pow(config->cores / 16.0, 2) : 1;
-    do {
-        *config = drawn;
-        draw_times(config, &random);
-        draw_noise(config, &random, noise);
-    } while (draw_expected_units(config) > DRAW_UNITS_MAX * wide ||
-             draw_expected_seconds(config) * config->cores / config->slice >
-                 DRAW_SLICES_MAX * wide);
-    if (noise & DRAW_SPEEDS)
-        draw_speeds(config, &random, ret_draw->speeds);
-    /* Elsewhere the dwell times are the yardstick of what can be told, and stay. */
-    if ((noise & DRAW_DWELL) && config->policy == TIMESLICE_IMMEDIATE) {
-        double scale = AMONG(&random, 0.13, 0.5, 1, 2.1);
-        config->dwell_median *= scale;
-        config->dwell_p90 *= scale;
-    }
+    double wide = wider(config->cores) * wider(config->cores);
+    draw_rest(&random, noise, DRAW_UNITS_MAX * wide, DRAW_SLICES_MAX * wide, ret_draw);
+}
+
+uint32_t draw_form(uint64_t seed, draw *ret_draw) {
+    random_stream random = stream_of(seed, 0xbb67ae8584caa73bu);
+    timeslice_config *config = &ret_draw->config;
+    uint32_t noise = 0;
+    timeslice_defaults(config);
+    config->seed = seed;
+    config->policy = (timeslice_policy)random_below(&random, 5);
+    config->cores = (uint32_t)AMONG(&random, 2, 2, 3, 4, 4, 6, 8, 8, 12, 16, 16, 24, 32, 48, 64);
+    config->tasks_per_core = 2 + random_below(&random, 5);
+    for (uint32_t bit = 1; bit <= DRAW_FORM; bit <<= 1)
+        if ((DRAW_FORM & bit) && chance(&random, 1.0 / 3))
+            noise |= bit;
+    double wide = wider(config->cores);
+    draw_rest(&random, noise, DRAW_UNITS_MAX * wide * wide, DRAW_SLICES_MAX * wide, ret_draw);
+    return noise;
 }

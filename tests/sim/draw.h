@@ -31,10 +31,18 @@ typedef struct draw {
     double speeds[DRAW_CORES_MAX];
 } draw;
 
+/* What a form (below) may hold: all that acceptance names. */
+#define DRAW_FORM                                                                                  \
+    (DRAW_JITTER | DRAW_OUTLIERS | DRAW_DELAY | DRAW_STEAL | DRAW_BACKGROUND | DRAW_HIDDEN)
+
 /* Draws policy, size, times and noise from the seed: 2, 4, 8 or 16 cores, 3 to 6 tasks a core. */
 void draw_config(uint64_t seed, uint32_t noise, draw *ret_draw);
 /* The same on so many cores, up to DRAW_CORES_MAX; 0: as drawn. */
 void draw_config_on(uint64_t seed, uint32_t noise, uint32_t cores, draw *ret_draw);
+
+/* A trace of the acceptance form: 2 to 64 cores, 2 to 6 tasks a core, each noise of DRAW_FORM with
+ * probability 1/3. Returns the noises. */
+uint32_t draw_form(uint64_t seed, draw *ret_draw);
 
 double draw_expected_seconds(const timeslice_config *config);
 double draw_expected_units(const timeslice_config *config);

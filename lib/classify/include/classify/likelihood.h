@@ -31,10 +31,22 @@ typedef struct lbi_lists {
     double misfit; /* the share of observed time in which the history does not explain the rates */
 } lbi_lists;
 
+/* How well the best of all fits did up to each bound, so that one which falls far behind is given
+ * up. Log likelihoods as if progress were not scaled. */
+typedef struct lbi_pace {
+    double *best; /* [bound] */
+} lbi_pace;
+
+#define LBI_GIVEN_UP -1e100 /* the log likelihood of a fit that was given up */
+
+/* Notes how a fit does up to a bound. True: it is so far behind that it may stop. */
+bool lbi_pace_note(lbi_pace *pace, const lbi_progress *progress, size_t bound,
+                   double log_likelihood);
+
 /* `longest`: lazy balancing takes from the longest list, not from any. `wide`: a search that takes
- * longer and loses its way less. */
+ * longer and loses its way less. One that falls behind the pace ends early: its misfit is 1. */
 lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest, bool wide,
-                        lbi_lists *ret_lists, lb_error *err);
+                        lbi_pace *pace, lbi_lists *ret_lists, lb_error *err);
 void lbi_lists_free(lbi_lists *lists);
 
 /* What even sharing makes of it. */
@@ -45,7 +57,8 @@ typedef struct lbi_sharing {
     double log_still; /* log of how probable it is that nothing was rotated in all the trace */
 } lbi_sharing;
 
-void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_sharing *ret_sharing);
+void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_pace *pace,
+                     lbi_sharing *ret_sharing);
 /* The numbers of double that lbi_sharing_fit() needs. */
 size_t lbi_sharing_workspace(const lbi_progress *progress);
 
@@ -57,8 +70,8 @@ double lbi_background_fit(const lbi_progress *progress, bool *workspace);
 #define LBI_UNEXPLAINED 0.02 /* how often a window may be what no model explains */
 #define LBI_RATE_SPREAD 0.03 /* of a share of a core: standard deviation over mean */
 
-/* The density of progress of which nothing is known, as logarithm. */
-double lbi_log_unexplained(const lbi_progress *progress, double seen);
+/* The density of progress of which nothing is known. */
+double lbi_unexplained(const lbi_progress *progress, double seen);
 
 /* The log density of a task's progress from one bound to another at a rate, or unexplained: a rate
  * that fits neither of two says nothing for either. */
@@ -72,6 +85,8 @@ typedef struct lbi_track {
     double ahead, variance;
 } lbi_track;
 
+#define LBI_WAYS_MAX 32
+
 /* A way in which a task may have spent a window. */
 typedef struct lbi_way {
     double rate;     /* progress in a second */
@@ -80,9 +95,17 @@ typedef struct lbi_way {
 } lbi_way;
 
 void lbi_track_begin(lbi_track *track, const lbi_progress *progress);
-/* Returns the log density of `done` in `seen`; *ret_unexplained: none of the ways explains it, and
- * the weights stay as they were. */
+/* Returns the density of `done` in `seen` (1 where nothing was observed); *ret_unexplained: none of
+ * the ways explains it, and the weights stay as they were. */
 double lbi_track_observe(lbi_track *track, const lbi_progress *progress, lbi_way *ways, size_t n,
                          double done, double seen, bool *ret_unexplained);
+
+/* A product of many densities, without a logarithm for each. {1, 0} is 1. */
+typedef struct lbi_density {
+    double rest, log;
+} lbi_density;
+
+void lbi_multiply(lbi_density *product, double factor);
+double lbi_log_of(const lbi_density *product);
 
 #endif

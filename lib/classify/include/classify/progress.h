@@ -35,7 +35,9 @@ typedef struct lbi_progress {
     double *done;     /* [bound][task] CPU seconds so far */
     double *seen;     /* [bound][task] seconds in which that was observed */
     uint32_t *end;    /* the bound at which a task ends; never falls with the index */
+    size_t *observed; /* [bound] windows of tasks before it in which progress was observed */
     double unit_work; /* CPU seconds of a unit; 1 where that is not known */
+    double factor;    /* what `done` is multiplied with at present */
     double scale[3];  /* what `done` may have to be multiplied with to be CPU seconds */
     size_t scales;
     double known_scale; /* the one that the trace's unit_work says; NAN: it does not tell */
