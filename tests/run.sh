@@ -38,6 +38,7 @@ need gnuplot-nox gnuplot --version
 need doxygen doxygen --version
 need clang-format clang-format --version
 need locales test -e /usr/share/i18n/locales/de_DE
+need r-base-core Rscript --version
 need libsimgrid-dev pkg-config --exists simgrid
 install_missing "$out/install.log" || exit 1
 
