@@ -1122,6 +1122,11 @@ typedef struct lb_host_options {
     const char *synthetic;    /**< An hwloc synthetic description of one, such as
                                    "package:2 core:4 pu:2"; not together with `topology_xml`.
                                    Default NULL. */
+    const char *root;         /**< A folder that holds another machine's /proc, /sys and control
+                                   groups, to be read for findings; without a topology beside it,
+                                   that of this machine is taken. Nothing can run on such a host.
+                                   Default NULL: the files of this machine, or none of one that a
+                                   topology describes. */
 } lb_host_options;
 
 /** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
@@ -1131,8 +1136,8 @@ void lb_host_options_init(lb_host_options *options, size_t size);
  * @param options NULL: this machine
  * @param ret_host the caller frees it with lb_host_free()
  * @param err may be NULL
- * @return #LB_ERR_INVALID: a description that hwloc does not take; #LB_ERR_IO: no such file;
- *         #LB_ERR_UNSUPPORTED: no core that may be used, or a build without experiments;
+ * @return #LB_ERR_INVALID: a description that hwloc does not take; #LB_ERR_IO: no such file or
+ * root; #LB_ERR_UNSUPPORTED: no core that may be used, or a build without experiments;
  *         #LB_ERR_SYSTEM; #LB_ERR_NOMEM
  * @since 0.1 */
 lb_status lb_host_open(const lb_host_options *options, lb_host **ret_host, lb_error *err);
@@ -1155,6 +1160,51 @@ uint32_t lb_host_cpu(const lb_host *host, uint32_t core);
 /** One line that describes the machine, such as "AMD EPYC, 2 cores (2 physical), Linux 6.18.44";
  * valid as long as the host. @since 0.1 */
 const char *lb_host_description(const lb_host *host);
+
+/** How many CPUs' worth of time a control group's quota allows to this process, ancestors included.
+ * @return above 0; INFINITY: no quota, or none that is known
+ * @since 0.1 */
+double lb_host_quota(const lb_host *host);
+
+/** What may be found about a machine or a run that matters for a result. Later releases may add
+ * kinds; their sentences speak for themselves. @since 0.1 */
+typedef enum lb_finding_kind {
+    LB_FINDING_NONE = 0,       /**< No such finding. */
+    LB_FINDING_QUOTA,          /**< A control group allows less CPU time than the cores have. */
+    LB_FINDING_THROTTLED,      /**< During a run: such a quota stopped the workers. */
+    LB_FINDING_LOAD,           /**< Others use the cores, before or during a run. */
+    LB_FINDING_AUTOGROUP,      /**< The cores are shared by session, not by process. */
+    LB_FINDING_STEAL,          /**< A virtual machine's host takes time away. */
+    LB_FINDING_FREQUENCY,      /**< The cores' clock changes. */
+    LB_FINDING_SMT,            /**< Cores are hyperthreads of fewer physical ones. */
+    LB_FINDING_CORE_KINDS,     /**< Cores are of different kinds, as hwloc tells. */
+    LB_FINDING_SPEEDS,         /**< During a run: cores were measured to differ in speed. */
+    LB_FINDING_DRIFT,          /**< During a run: work took another CPU time than calibrated. */
+    LB_FINDING_ISOLATED,       /**< Cores that the system keeps out of its balancing. */
+    LB_FINDING_UNBALANCED,     /**< Load balancing is switched off in a control group. */
+    LB_FINDING_PARTIAL_DOMAIN, /**< More CPUs are balanced together than workers may use. */
+    LB_FINDING_OFFLINE,        /**< CPUs are there and switched off. */
+    LB_FINDING_SPARSE,         /**< The system's numbers of the cores have gaps. */
+    LB_FINDING_MANY_CPUS,      /**< The system's numbers go beyond a cpu_set_t. */
+    LB_FINDING_REAL_TIME,      /**< Real-time processes are throttled. */
+    LB_FINDING_HOTPLUG,        /**< During a run: CPUs came or went. */
+    LB_FINDING_UNMEASURED      /**< During a run: the system does not tell what disturbed it. */
+} lb_finding_kind;
+
+/** The name of a kind, as it stands in a trace's metadata, such as "partial_domain".
+ * @return a static string; "unknown" for any other number
+ * @since 0.1 */
+const char *lb_finding_name(lb_finding_kind kind);
+
+/** How many findings there are about a host. @since 0.1 */
+size_t lb_host_finding_count(const lb_host *host);
+
+/** What a finding is about; #LB_FINDING_NONE: no such finding. @since 0.1 */
+lb_finding_kind lb_host_finding_kind(const lb_host *host, size_t index);
+
+/** A finding: one sentence with its numbers and with what it means for a result, valid as long as
+ * the host; NULL: no such finding. @since 0.1 */
+const char *lb_host_finding(const lb_host *host, size_t index);
 
 /** What an experiment is for. @since 0.1 */
 typedef enum lb_experiment_kind {

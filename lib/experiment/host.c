@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine as hwloc and the process's affinity tell it. */
+/* The machine as hwloc, the process's affinity and the system's files tell it. */
 #include "experiment/host.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "experiment/findings.h"
 #include "experiment/options.h"
 
 static const char *info(hwloc_topology_t topology, const char *name) {
@@ -75,6 +76,20 @@ static lb_status allowed_cpus(hwloc_topology_t topology, bool described, hwloc_b
     return status;
 }
 
+static bool find_all(const lbi_sight *sight, lb_host *host) {
+    static bool (*const finders[])(const lbi_sight *, lbi_findings *) = {
+        lbi_find_load,     lbi_find_steal,      lbi_find_frequency,
+        lbi_find_siblings, lbi_find_core_kinds, lbi_find_domain,
+        lbi_find_offline,  lbi_find_numbering,  lbi_find_real_time,
+    };
+    if (!lbi_find_quota(sight, &host->quota, &host->findings))
+        return false;
+    for (size_t i = 0; i < sizeof finders / sizeof *finders; i++)
+        if (!finders[i](sight, &host->findings))
+            return false;
+    return true;
+}
+
 static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
                           const lb_host_options *options, bool described, lb_host **ret_host,
                           lb_error *err) {
@@ -101,6 +116,13 @@ static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
         cpu = hwloc_bitmap_next(set, cpu);
         host->cpus[core] = (uint32_t)cpu;
     }
+    lbi_sight sight = {host, topology, set, options->root, !described};
+    if (!described)
+        sight.root = "";
+    if (!find_all(&sight, host)) {
+        lb_host_free(host);
+        return lbi_error_nomem(err, "the findings");
+    }
     *ret_host = host;
     return LB_OK;
 }
@@ -108,6 +130,8 @@ static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
 static lb_status choose_source(hwloc_topology_t topology, const lb_host_options *options,
                                lb_error *err) {
     errno = 0;
+    if (options->root != NULL && access(options->root, X_OK) != 0)
+        return lbi_error_os(err, LB_ERR_IO, errno, "root \"%s\" cannot be read", options->root);
     if (options->topology_xml != NULL) {
         /* hwloc tells a missing file and a malformed one apart by chance. */
         if (access(options->topology_xml, R_OK) != 0)
@@ -155,7 +179,7 @@ lb_status lb_host_open(const lb_host_options *options, lb_host **ret_host, lb_er
     status = set == NULL ? lbi_error_nomem(err, "the set of CPUs") : load(topology, &read, err);
     if (status == LB_OK) {
         /* Also described where hwloc's environment variables put another machine in its place. */
-        bool described = hwloc_topology_is_thissystem(topology) == 0;
+        bool described = hwloc_topology_is_thissystem(topology) == 0 || read.root != NULL;
         status = allowed_cpus(topology, described, set, err);
         if (status == LB_OK)
             status = host_new(topology, set, &read, described, ret_host, err);
@@ -168,9 +192,26 @@ lb_status lb_host_open(const lb_host_options *options, lb_host **ret_host, lb_er
 void lb_host_free(lb_host *host) {
     if (host == NULL)
         return;
+    lbi_findings_free(&host->findings);
     free(host->cpus);
     free(host->description);
     free(host);
+}
+
+double lb_host_quota(const lb_host *host) {
+    return host->quota;
+}
+
+size_t lb_host_finding_count(const lb_host *host) {
+    return host->findings.count;
+}
+
+lb_finding_kind lb_host_finding_kind(const lb_host *host, size_t index) {
+    return index < host->findings.count ? host->findings.list[index].kind : LB_FINDING_NONE;
+}
+
+const char *lb_host_finding(const lb_host *host, size_t index) {
+    return index < host->findings.count ? host->findings.list[index].text : NULL;
 }
 
 uint32_t lb_host_cores(const lb_host *host) {

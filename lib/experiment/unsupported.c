@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A build without experiments: the symbols are there, and say so. */
+#include <math.h>
+
 #include "experiment/options.h"
 
 static lb_status refuse(lb_error *err) {
@@ -38,6 +40,28 @@ uint32_t lb_host_cpu(const lb_host *host, uint32_t core) {
 const char *lb_host_description(const lb_host *host) {
     (void)host;
     return "";
+}
+
+double lb_host_quota(const lb_host *host) {
+    (void)host;
+    return INFINITY;
+}
+
+size_t lb_host_finding_count(const lb_host *host) {
+    (void)host;
+    return 0;
+}
+
+lb_finding_kind lb_host_finding_kind(const lb_host *host, size_t index) {
+    (void)host;
+    (void)index;
+    return LB_FINDING_NONE;
+}
+
+const char *lb_host_finding(const lb_host *host, size_t index) {
+    (void)host;
+    (void)index;
+    return NULL;
 }
 
 lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,

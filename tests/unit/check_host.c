@@ -178,6 +178,7 @@ START_TEST(refused) {
     ck_assert_uint_eq(options.size, sizeof options);
     ck_assert_ptr_null(options.topology_xml);
     ck_assert_ptr_null(options.synthetic);
+    ck_assert_ptr_null(options.root);
     lb_host *host = NULL;
     lb_error err;
     options.synthetic = "no such thing";
@@ -187,6 +188,10 @@ START_TEST(refused) {
     options.synthetic = NULL;
     ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_IO, "/nonexistent.xml", err);
     ck_assert_int_eq(err.os_errno, ENOENT);
+    options.root = "/nonexistent";
+    options.topology_xml = NULL;
+    ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_IO, "root \"/nonexistent\"", err);
+    options.root = NULL;
     char path[32];
     temporary(path);
     options.topology_xml = path;
