@@ -1105,6 +1105,33 @@ lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_e
 lb_status lb_trace_profile(const lb_trace *trace, const lb_model *model, lb_table **ret_table,
                            lb_error *err);
 
+/** How long it takes until lists are balanced ("How long does balancing take", an open issue
+ * there): a row for each imbalance that an event left behind, labelled by the event (end, sleep,
+ * wake, unpin, fork). An imbalance is a core with nothing to run beside a list of two or more, or
+ * lists that differ by more than one. It is balanced by moves; what an event ends, or the trace,
+ * was never balanced. Columns:
+ * - time_s: when it arose;
+ * - latency_s: how long it took from then until lists were balanced; NAN: never;
+ * - least_s, most_s: bounds of that. Slices tell the time at which an idle core was filled; who
+ * came to a list that others are on waited there unseen for its turn. Without slices the cores of
+ * units bound it;
+ * - watched_s: how long it was there, balanced in the end or not: "never" means not in that time;
+ * - idle: 1 if a core had nothing to run, else 0;
+ * - longest, shortest: the lists' lengths when it arose.
+ *
+ * The metadata say the source (slices, units, or none, if the trace does not tell where tasks ran)
+ * and for idle and apart (lists apart with no core idle) how many were balanced (idle_balanced,
+ * apart_balanced) and within which time half and nine in ten (idle_p50_s, idle_p90_s, apart_p50_s,
+ * apart_p90_s: a number, "never", or "none" where there were no such imbalances; product-limit
+ * estimates, Kaplan and Meier 1958). Where cores share a queue there are no lists to balance, no
+ * rows, and "queues" is "shared".
+ * @param trace sealed
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: not sealed; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_latency(const lb_trace *trace, lb_table **ret_table, lb_error *err);
+
 /** @} */
 
 /** @defgroup experiment Host and experiments
