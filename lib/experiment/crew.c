@@ -11,8 +11,10 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-#define CHUNK_NS INT64_C(20000)
+#define CHUNK_NS INT64_C(15000)
 #define LOOK_NS (50 * MILLISECOND)
+#define SPANS_PER_SECOND 4000
+#define MAX_SPAN_SECONDS 1000.0
 
 /* ---- beginning and ending ---- */
 
@@ -20,11 +22,22 @@ static size_t aligned(size_t bytes) {
     return (bytes + 127) / 128 * 128;
 }
 
+/* Slices change a few hundred times a second on a core; disturbed, some thousand times. Pages that
+ * nobody writes to cost nothing. */
+static uint32_t count_blocks(const lbi_crew *crew) {
+    double seconds =
+        crew->options.budget < MAX_SPAN_SECONDS ? crew->options.budget : MAX_SPAN_SECONDS;
+    return (uint32_t)(seconds * crew->host->cores * SPANS_PER_SECOND / LBI_BLOCK_SPANS) +
+           2 * crew->workers;
+}
+
 static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error *err) {
+    uint32_t blocks = count_blocks(crew);
     size_t slots = aligned(sizeof(lbi_arena));
-    size_t records = slots + crew->workers * sizeof(lbi_slot), units = 0;
+    size_t pool = slots + crew->workers * sizeof(lbi_slot);
+    size_t records = aligned(pool + blocks * sizeof(lbi_block)), units = 0;
     for (uint32_t i = 0; i < crew->workers; i++) {
-        if (capacities[i] > SIZE_MAX / 2 / sizeof(lbi_record) - units)
+        if (capacities[i] > SIZE_MAX / 4 / sizeof(lbi_record) - units)
             return lbi_error_nomem(err, "the workers' records");
         units += capacities[i];
     }
@@ -34,8 +47,13 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error 
         return lbi_error(err, LB_ERR_NOMEM, "no memory for the workers' records (%zu bytes)",
                          crew->bytes);
     arena->slots = (lbi_slot *)((char *)arena + slots);
+    arena->pool = (lbi_block *)((char *)arena + pool);
     arena->records = (lbi_record *)((char *)arena + records);
+    arena->blocks = blocks;
     arena->workers = crew->workers;
+    arena->limit_ns = crew->limit_ns;
+    arena->tsc = lbi_tsc_usable(crew->host->cpus[crew->host->cores - 1]);
+    atomic_store(&arena->heard_ns, lbi_now());
     arena->parent = getpid();
     arena->class_ = crew->class_;
     units = 0;
@@ -45,6 +63,7 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error 
         slot->capacity = capacities[i];
         units += capacities[i];
         slot->chunks = UINT64_MAX;
+        slot->work_ns = slot->stop_ns = INT64_MAX;
         slot->calibrates = i < crew->host->cores;
         atomic_store(&slot->deadline_ns, INT64_MAX);
         atomic_store(&slot->cpu, -1);
@@ -64,8 +83,11 @@ lb_status lbi_crew_fork(lbi_crew *crew, lb_error *err) {
         return lbi_error_os(err, error == ENOMEM ? LB_ERR_NOMEM : LB_ERR_SYSTEM, error,
                             "cannot make worker %u of %u", (unsigned)worker,
                             (unsigned)crew->workers);
-    if (hand->process == 0)
-        lbi_worker(crew->arena, worker);
+    if (hand->process == 0) {
+        lbi_die_with(crew->arena->parent);
+        lbi_disinherit();
+        _exit(lbi_worker(crew->arena, worker));
+    }
     hand->alive = true;
     crew->alive++;
     crew->made++;
@@ -129,7 +151,7 @@ lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
     if (status == LB_OK) {
         for (uint32_t i = 0; i < workers; i++)
             crew.hands[i] = (lbi_hand){0};
-        crew.arena->chunk_rounds = lbi_chunk_rounds(CHUNK_NS);
+        lbi_size_chunks(crew.arena, CHUNK_NS);
         /* Before the workers are there, as among real-time ones it would starve. Refused, it
          * manages less well. */
         lbi_class_raise(&crew.class_);
@@ -170,6 +192,11 @@ static lb_status failed(const lbi_slot *slot, uint32_t worker, lb_error *err) {
                         "worker %u cannot set its scheduling class", (unsigned)worker);
 }
 
+static lb_status out_of_time(const lbi_crew *crew, lb_error *err) {
+    return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent, %u of %u workers run",
+                     crew->options.budget, (unsigned)crew->alive, (unsigned)crew->workers);
+}
+
 static lb_status look_after(lbi_crew *crew, uint32_t worker, lb_error *err) {
     lbi_hand *hand = &crew->hands[worker];
     const lbi_slot *slot = &crew->arena->slots[worker];
@@ -192,6 +219,8 @@ static lb_status look_after(lbi_crew *crew, uint32_t worker, lb_error *err) {
         return LB_OK;
     if (state == LBI_STATE_FAILED)
         return failed(slot, worker, err);
+    if (state == LBI_STATE_OVERTIME)
+        return out_of_time(crew, err);
     if (fate == LBI_FATE_KILLED)
         return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) was killed by signal %d",
                          (unsigned)worker, (long)hand->process, detail);
@@ -221,6 +250,7 @@ lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
     if (lbi_now() < target)
         lbi_sleep_until(target);
     int64_t now = lbi_now();
+    atomic_store(&crew->arena->heard_ns, now);
     if (now < crew->look_ns)
         return LB_OK;
     crew->look_ns = now + LOOK_NS;
@@ -233,8 +263,7 @@ lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
     if (status != LB_OK)
         return status;
     if (now > crew->limit_ns && crew->alive > 0)
-        return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent, %u of %u workers run",
-                         crew->options.budget, (unsigned)crew->alive, (unsigned)crew->made);
+        return out_of_time(crew, err);
     return LB_OK;
 }
 
@@ -291,6 +320,7 @@ lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
     free(times);
     double chunks = round(crew->options.unit_work / crew->chunk_work);
     arena->unit_chunks = chunks < 1 ? 1 : (uint64_t)chunks;
+    arena->chunk_ns = crew->chunk_work * 1e9;
     crew->unit_work = (double)arena->unit_chunks * crew->chunk_work;
     return LB_OK;
 }
@@ -376,6 +406,7 @@ lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
                                 (unsigned)i);
     }
     crew->own_ns = lbi_thread_cpu();
+    crew->before = lbi_instant_now(arena->tsc);
     crew->origin_ns = lbi_now();
     for (uint32_t i = 0; i < crew->made; i++) {
         int64_t deadline = atomic_load(&arena->slots[i].deadline_ns);
@@ -405,5 +436,6 @@ lb_status lbi_crew_finish(lbi_crew *crew, lb_error *err) {
         status = lbi_crew_step(crew, INT64_MAX, err);
     if (status == LB_OK)
         measure_foreign(crew);
+    crew->after = lbi_instant_now(crew->arena->tsc);
     return status;
 }

@@ -247,8 +247,11 @@ void lbi_unshare(void *memory, size_t bytes) {
     munmap(memory, bytes);
 }
 
-void lbi_word_wait(_Atomic uint32_t *word, uint32_t value) {
-    syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
+void lbi_word_wait_until(_Atomic uint32_t *word, uint32_t value, int64_t time_ns) {
+    struct timespec time = {.tv_sec = time_ns / SECOND, .tv_nsec = time_ns % SECOND};
+    /* With a bit set the time is a moment of CLOCK_MONOTONIC, not a span. */
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET, value, time_ns == INT64_MAX ? NULL : &time, NULL,
+            FUTEX_BITSET_MATCH_ANY);
 }
 
 void lbi_word_wake(_Atomic uint32_t *word) {

@@ -7,18 +7,29 @@
 #include "base/text.h"
 #include "experiment/crew.h"
 
-static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trace, uint64_t *lost,
+/* What is known on the way to the trace. */
+typedef struct gathering {
+    lbi_instant after; /* both clocks, at the end or now */
+    uint64_t lost_units, brief_slices;
+} gathering;
+
+/* Nanoseconds since the origin. */
+static int64_t since_origin(const lbi_crew *crew, const gathering *g, int64_t ticks) {
+    return lbi_ticks_to_ns(ticks, crew->before, g->after) - crew->origin_ns;
+}
+
+static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trace, gathering *g,
                            lb_error *err) {
     const lbi_slot *slot = &crew->arena->slots[worker];
     const lbi_record *records = crew->arena->records + slot->first_record;
     size_t units = atomic_load_explicit(&slot->units, memory_order_acquire);
     size_t kept = units < slot->capacity ? units : slot->capacity;
-    *lost += units - kept;
+    g->lost_units += units - kept;
     for (size_t i = 0; i < kept; i++) {
         const lbi_record *record = &records[i];
         lb_unit unit = {
-            .start_ns = record->start_ns - crew->origin_ns,
-            .end_ns = record->end_ns - crew->origin_ns,
+            .start_ns = since_origin(crew, g, record->start),
+            .end_ns = since_origin(crew, g, record->end),
             .cpu_ns = record->cpu_ns,
             .task = worker,
             .index = (uint32_t)i,
@@ -40,11 +51,11 @@ static lb_status add_mark(const lbi_crew *crew, uint32_t worker, lb_mark_kind ki
     return lb_trace_add_mark(trace, &mark, err);
 }
 
-static lb_status add_worker(const lbi_crew *crew, uint32_t worker, lb_trace *trace, uint64_t *lost,
+static lb_status add_worker(const lbi_crew *crew, uint32_t worker, lb_trace *trace, gathering *g,
                             lb_error *err) {
     const lbi_hand *hand = &crew->hands[worker];
     int64_t deadline = atomic_load(&crew->arena->slots[worker].deadline_ns);
-    lb_status status = add_units(crew, worker, trace, lost, err);
+    lb_status status = add_units(crew, worker, trace, g, err);
     if (status == LB_OK)
         status = add_mark(crew, worker, LB_MARK_PIN, hand->pinned_ns, trace, err);
     if (status == LB_OK)
@@ -52,6 +63,33 @@ static lb_status add_worker(const lbi_crew *crew, uint32_t worker, lb_trace *tra
     if (status == LB_OK)
         status = add_mark(crew, worker, LB_MARK_END, deadline, trace, err);
     return status;
+}
+
+/* A span of one reading has no length: it is counted, and left out. */
+static lb_status add_slices(const lbi_crew *crew, lb_trace *trace, gathering *g, lb_error *err) {
+    const lbi_arena *arena = crew->arena;
+    uint32_t used = atomic_load(&arena->used);
+    for (uint32_t b = 0; b < used && b < arena->blocks; b++) {
+        const lbi_block *block = &arena->pool[b];
+        uint32_t spans = atomic_load(&block->spans);
+        for (uint32_t i = 0; i < spans; i++) {
+            const lbi_span *span = &block->span[i];
+            lb_slice slice = {
+                .start_ns = since_origin(crew, g, span->start),
+                .end_ns = since_origin(crew, g, span->end),
+                .task = block->worker,
+                .core = lbi_host_core(crew->host, span->cpu),
+            };
+            if (slice.end_ns <= slice.start_ns || slice.core < 0) {
+                g->brief_slices++;
+                continue;
+            }
+            lb_status status = lb_trace_add_slice(trace, &slice, err);
+            if (status != LB_OK)
+                return status;
+        }
+    }
+    return LB_OK;
 }
 
 static lb_status set_cpus(const lb_host *host, lb_trace *trace, lb_error *err) {
@@ -76,7 +114,28 @@ static lb_status set(lb_trace *trace, const char *key, const char *format, ...) 
     return lb_trace_set_meta(trace, key, value, NULL);
 }
 
-static lb_status set_meta(const lbi_crew *crew, const char *experiment, uint64_t lost,
+/* What was counted on the way to the trace. */
+static bool set_counts(const lbi_crew *crew, const gathering *g, lb_trace *trace) {
+    bool kept = true;
+    uint64_t lost_slices = 0;
+    int64_t stalled = 0;
+    for (uint32_t i = 0; i < crew->workers; i++) {
+        const lbi_slot *slot = &crew->arena->slots[i];
+        lost_slices += slot->lost_spans;
+        stalled = slot->stalled_ns > stalled ? slot->stalled_ns : stalled;
+    }
+    if (g->lost_units > 0)
+        kept = kept && set(trace, "lost_units", "%" PRIu64, g->lost_units) == LB_OK;
+    if (lost_slices > 0)
+        kept = kept && set(trace, "lost_slices", "%" PRIu64, lost_slices) == LB_OK;
+    if (g->brief_slices > 0)
+        kept = kept && set(trace, "brief_slices", "%" PRIu64, g->brief_slices) == LB_OK;
+    if (stalled > 0)
+        kept = kept && set(trace, "controller_stalled_s", "%.9g", (double)stalled / 1e9) == LB_OK;
+    return kept;
+}
+
+static lb_status set_meta(const lbi_crew *crew, const char *experiment, const gathering *g,
                           lb_trace *trace, lb_error *err) {
     char kernel[128];
     lbi_kernel(kernel, sizeof kernel);
@@ -94,11 +153,11 @@ static lb_status set_meta(const lbi_crew *crew, const char *experiment, uint64_t
                 set(trace, "nice", "%d", crew->class_.nice) == LB_OK &&
                 set(trace, "time_slice_s", "%.9g", (double)crew->slice_ns / 1e9) == LB_OK &&
                 set(trace, "budget_s", "%.9g", crew->options.budget) == LB_OK &&
-                set(trace, "chunk_s", "%.9g", crew->chunk_work) == LB_OK;
+                set(trace, "slice_clock", "%s", crew->arena->tsc ? "tsc" : "monotonic") == LB_OK &&
+                set(trace, "chunk_s", "%.9g", crew->chunk_work) == LB_OK &&
+                set_counts(crew, g, trace);
     if (kept && !isnan(crew->foreign))
         kept = set(trace, "foreign_cpu_percent", "%.2f", crew->foreign * 100) == LB_OK;
-    if (kept && lost > 0)
-        kept = set(trace, "lost_units", "%" PRIu64, lost) == LB_OK;
     return kept ? LB_OK : lbi_error_nomem(err, "the trace's metadata");
 }
 
@@ -108,15 +167,19 @@ lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace 
     lb_status status = lb_trace_new(crew->host->cores, &trace, err);
     if (status != LB_OK)
         return status;
-    uint64_t lost = 0;
+    gathering g = {.after = crew->after};
+    if (g.after.ticks == 0)
+        g.after = lbi_instant_now(crew->arena->tsc);
     status = lb_trace_set_unit_work(trace, crew->unit_work, err);
     for (uint32_t i = 0; i < crew->made && status == LB_OK; i++)
-        status = add_worker(crew, i, trace, &lost, err);
+        status = add_worker(crew, i, trace, &g, err);
     for (size_t i = 0; i < crew->mark_count && status == LB_OK; i++)
         status = add_mark(crew, crew->marks[i].task, crew->marks[i].kind, crew->marks[i].time_ns,
                           trace, err);
     if (status == LB_OK)
-        status = set_meta(crew, experiment, lost, trace, err);
+        status = add_slices(crew, trace, &g, err);
+    if (status == LB_OK)
+        status = set_meta(crew, experiment, &g, trace, err);
     if (status == LB_OK)
         status = lb_trace_seal(trace, err);
     if (status == LB_OK)

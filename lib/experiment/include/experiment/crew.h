@@ -35,6 +35,7 @@ typedef struct lbi_crew {
     int64_t look_ns;                         /* when to look after the workers again */
     double fraction;
     double unit_work, chunk_work; /* CPU seconds, once calibrated */
+    lbi_instant before, after;    /* at the origin and at the end: both clocks */
     int64_t origin_ns, busy_ns, own_ns;
     lb_mark *marks; /* of what was done since the origin; times of lbi_now() */
     size_t mark_count, mark_capacity;

@@ -74,8 +74,9 @@ void lbi_reap(pid_t process); /* waits */
 /* ---- shared memory ---- */
 void *lbi_share(size_t bytes); /* zeroed, shared with processes spawned later; NULL: errno */
 void lbi_unshare(void *memory, size_t bytes);
-void lbi_word_wait(_Atomic uint32_t *word, uint32_t value); /* AS; while it has that value */
-void lbi_word_wake(_Atomic uint32_t *word);                 /* all that wait */
+/* AS; while it has that value, to that time (INT64_MAX: for ever), or less */
+void lbi_word_wait_until(_Atomic uint32_t *word, uint32_t value, int64_t time_ns);
+void lbi_word_wake(_Atomic uint32_t *word); /* all that wait */
 
 /* ---- the machine ---- */
 /* CPU nanoseconds that the host's cores have spent busy since the system began. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the controller and its workers share: one mapping, made before the workers. It holds an
- * arena, the slots (one a worker), and each worker's records. */
+ * arena, the slots (one a worker), each worker's units and naps, and a pool of spans for all. */
 #ifndef LBI_EXPERIMENT_WORKER_H
 #define LBI_EXPERIMENT_WORKER_H
 
+#include "experiment/reading.h"
 #include "experiment/system.h"
 
 /* What all workers do now; only ever counts up. */
@@ -11,7 +12,8 @@ enum lbi_phase {
     LBI_PHASE_HOLD,      /* wait */
     LBI_PHASE_CALIBRATE, /* those that calibrate do, the others wait */
     LBI_PHASE_SPIN,      /* work, and record nothing */
-    LBI_PHASE_RUN        /* work, and record units */
+    LBI_PHASE_RUN,       /* work, and record units and slices */
+    LBI_PHASE_QUIT       /* leave */
 };
 
 /* How far a worker has come. */
@@ -21,48 +23,96 @@ enum lbi_state {
     LBI_STATE_CALIBRATED,
     LBI_STATE_RUNS,
     LBI_STATE_ENDED,
-    LBI_STATE_FAILED /* `error` tells why */
+    LBI_STATE_OVERTIME, /* the budget's end came first */
+    LBI_STATE_FAILED    /* `error` tells why */
 };
 
 /* A unit as it was timed. */
 typedef struct lbi_record {
-    int64_t start_ns, end_ns, cpu_ns; /* times of lbi_now() */
-    int32_t cpu_start, cpu_end;       /* the system's numbers */
+    int64_t start, end; /* ticks */
+    int64_t cpu_ns;
+    int32_t cpu_start, cpu_end; /* the system's numbers */
+    bool whole;                 /* unit_chunks of work, without a nap */
 } lbi_record;
+
+/* A slice as it was read: the worker ran at both ends for certain, and up to a chunk more. */
+typedef struct lbi_span {
+    int64_t start, end; /* ticks; the end moves with every chunk */
+    int32_t cpu;
+} lbi_span;
+
+/* Spans come from one pool, so that it is the machine that needs room, not each worker. A worker
+ * takes a block at a time. */
+enum {
+    LBI_BLOCK_SPANS = 42
+};
+typedef struct lbi_block {
+    uint32_t worker;
+    _Atomic uint32_t spans;
+    lbi_span span[LBI_BLOCK_SPANS];
+} lbi_block;
+
+/* A time to sleep. */
+typedef struct lbi_nap {
+    int64_t from_ns, to_ns; /* of lbi_now(), once released; INT64_MAX: for ever */
+    int64_t slept, woke;    /* ticks; 0: not yet */
+} lbi_nap;
 
 typedef struct lbi_slot {
     /* Written by the controller. */
     _Alignas(128) _Atomic int64_t deadline_ns; /* ends with the first unit that passes it */
     uint64_t chunks;                           /* ends after so many */
+    int64_t work_ns;                           /* ends after so much CPU time */
+    int64_t stop_ns;                           /* ends at once then */
     size_t first_record, capacity;             /* its part of the records */
+    size_t first_nap, naps;                    /* its naps, by time */
     bool calibrates;
     /* Written by the worker. */
     _Alignas(128) _Atomic uint64_t progress; /* chunks done */
     _Atomic int32_t cpu;                     /* where it did the last one */
     _Atomic uint32_t state;
     int error;
-    _Atomic size_t units; /* so far; more than `capacity`: the last ones are lost */
-    double chunk_ns;      /* CPU time of one chunk */
-    uint64_t value;       /* keeps the arithmetic from being optimised away */
+    _Atomic size_t units; /* more than `capacity`: the last ones are lost */
+    uint64_t lost_spans;
+    int64_t stalled_ns; /* waited for the controller */
+    int64_t cpu_ns;     /* CPU time of its whole life */
+    double chunk_ns;    /* CPU time of one chunk */
+    uint64_t value;     /* keeps the arithmetic from being optimised away */
+    lbi_span unseen;    /* in the place of spans that are not recorded */
 } lbi_slot;
 
 typedef struct lbi_arena {
     _Atomic uint32_t phase;
     pid_t parent;
     lbi_class class_;
+    bool tsc;
     uint64_t chunk_rounds;    /* of arithmetic in a chunk */
+    int64_t chunk_ticks;      /* about what it takes */
     uint64_t unit_chunks;     /* set before LBI_PHASE_RUN */
+    double chunk_ns;          /* CPU time of a chunk, likewise */
     int64_t warm_up_ns;       /* of one that calibrates */
     uint64_t repeats, repeat; /* so many measurements, of so many chunks each */
-    uint32_t workers;
+    int64_t limit_ns;         /* all leave then, whatever the controller does */
+    double ticks_per_ns;      /* about */
+    _Atomic int64_t heard_ns; /* the controller's last sign of life */
+    _Atomic uint32_t used;    /* blocks */
+    uint32_t blocks, workers;
     lbi_slot *slots;
+    lbi_nap *naps;
     lbi_record *records;
+    lbi_block *pool;
 } lbi_arena;
 
-/* How many rounds of the arithmetic take about `chunk_ns`, measured on the calling thread. */
-uint64_t lbi_chunk_rounds(int64_t chunk_ns);
+/* Finds chunk_rounds, for chunks of about `chunk_ns`, and chunk_ticks, on the calling thread. */
+void lbi_size_chunks(lbi_arena *arena, int64_t chunk_ns);
 
-/* A worker's whole life, between fork and exit. */
-_Noreturn void lbi_worker(lbi_arena *arena, uint32_t index);
+/* The arithmetic alone, for comparison. AS */
+uint64_t lbi_arithmetic(uint64_t value, uint64_t rounds);
+
+/* The last part of a worker's life: units and spans, until it is time to end. AS */
+void lbi_run(lbi_arena *arena, uint32_t index);
+
+/* A worker's whole life. Returns an exit status. AS */
+int lbi_worker(lbi_arena *arena, uint32_t index);
 
 #endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slices: what recording them costs, and whether their edges are where a task was switched. */
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "experiment/crew.h"
+#include "harness.h"
+
+static lb_host *host;
+static lb_error err;
+
+static void open_machine(void) {
+    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    if (lb_host_cores(host) < 2) {
+        printf("skipped: only one core may be used\n");
+        exit(77);
+    }
+}
+
+/* ---- the readings ---- */
+
+/* On a core to which it is bound, a thread reads that core; and time does not go backwards. */
+static void assert_readings(bool tsc) {
+    lbi_mask mask = lbi_mask_new(host);
+    int64_t last = INT64_MIN;
+    for (int round = 0; round < 20; round++) {
+        uint32_t core = (uint32_t)round % lb_host_cores(host);
+        ck_assert_int_eq(lbi_bind(0, host, core, &mask), 0);
+        for (int i = 0; i < 100; i++) {
+            lbi_reading reading = lbi_read(tsc);
+            ck_assert_int_eq(reading.cpu, (int32_t)lb_host_cpu(host, core));
+            ck_assert_int_ge(reading.ticks, last);
+            last = reading.ticks;
+        }
+    }
+    ck_assert_int_eq(lbi_bind(0, host, UINT32_MAX, &mask), 0);
+    lbi_mask_free(&mask);
+}
+
+START_TEST(readings) {
+    open_machine();
+    assert_readings(false);
+    bool tsc = lbi_tsc_usable(host->cpus[host->cores - 1]);
+    if (tsc)
+        assert_readings(true);
+    printf("slices are read from %s\n", tsc ? "the time-stamp counter" : "the system's clock");
+    ck_assert(!lbi_tsc_usable(LBI_TSC_CPU_MASK + 1));
+    lb_host_free(host);
+}
+END_TEST
+
+/* Ticks become the nanoseconds that the system's clock shows. */
+START_TEST(conversion) {
+    open_machine();
+    for (int tsc = 0; tsc <= (lbi_tsc_usable(host->cpus[host->cores - 1]) ? 1 : 0); tsc++) {
+        lbi_instant before = lbi_instant_now(tsc != 0), middle[20];
+        for (int i = 0; i < 20; i++) {
+            lbi_sleep_until(lbi_now() + 5000000);
+            middle[i] = lbi_instant_now(tsc != 0);
+        }
+        lbi_instant after = lbi_instant_now(tsc != 0);
+        for (int i = 0; i < 20; i++)
+            ck_assert_int_lt(llabs(lbi_ticks_to_ns(middle[i].ticks, before, after) - middle[i].ns),
+                             20000);
+        ck_assert_int_eq(lbi_ticks_to_ns(before.ticks, before, after), before.ns);
+        ck_assert_int_eq(lbi_ticks_to_ns(after.ticks, before, after), after.ns);
+        ck_assert_int_eq(lbi_ticks_to_ns(5, before, before), before.ns);
+    }
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- what recording costs ---- */
+
+enum {
+    SHORT = 10,
+    CHUNKS = 60,
+    BLOCKS = 4000
+};
+
+/* An arena of one worker, to be run by the calling thread itself. */
+static lbi_arena *private_arena(void) {
+    lbi_arena *arena = calloc(1, sizeof *arena);
+    ck_assert_ptr_nonnull(arena);
+    arena->slots = aligned_alloc(128, sizeof *arena->slots);
+    arena->pool = calloc(BLOCKS, sizeof *arena->pool);
+    arena->records = calloc(10, sizeof *arena->records);
+    ck_assert(arena->slots != NULL && arena->pool != NULL && arena->records != NULL);
+    memset(arena->slots, 0, sizeof *arena->slots);
+    arena->slots->work_ns = arena->slots->stop_ns = INT64_MAX;
+    arena->slots->deadline_ns = INT64_MAX;
+    arena->slots->capacity = 10;
+    arena->limit_ns = INT64_MAX;
+    arena->heard_ns = INT64_MAX;
+    arena->workers = 1;
+    arena->blocks = BLOCKS;
+    arena->tsc = lbi_tsc_usable(host->cpus[host->cores - 1]);
+    arena->unit_chunks = 1000;
+    arena->phase = LBI_PHASE_RUN;
+    lbi_size_chunks(arena, 15000);
+    return arena;
+}
+
+static void free_arena(lbi_arena *arena) {
+    free(arena->slots);
+    free(arena->pool);
+    free(arena->records);
+    free(arena);
+}
+
+static int64_t least_of(int64_t least, int64_t value) {
+    return value < least ? value : least;
+}
+
+/* The worker's loop against the arithmetic alone: both take turns, and the least that each took is
+ * what it takes undisturbed. Twice as long and short pieces, of which the difference is free of
+ * what it takes to begin and to end one. */
+START_TEST(perturbation) {
+    open_machine();
+    lbi_arena *arena = private_arena();
+    int64_t recorded[2] = {INT64_MAX, INT64_MAX}, bare[2] = {INT64_MAX, INT64_MAX};
+    uint64_t value = 1;
+    for (int repeat = 0; repeat < 1000; repeat++) {
+        int i = repeat % 2;
+        arena->slots->chunks = i == 0 ? SHORT : SHORT + CHUNKS;
+        arena->slots->units = 0;
+        int64_t start = lbi_read(arena->tsc).ticks;
+        lbi_run(arena, 0);
+        int64_t middle = lbi_read(arena->tsc).ticks;
+        value = lbi_arithmetic(value, arena->slots->chunks * arena->chunk_rounds);
+        int64_t end = lbi_read(arena->tsc).ticks;
+        recorded[i] = least_of(recorded[i], middle - start);
+        bare[i] = least_of(bare[i], end - middle);
+        ck_assert_uint_eq(arena->slots->units, 1);
+    }
+    ck_assert_uint_ne(value, 0);
+    double ratio = (double)(recorded[1] - recorded[0]) / (double)(bare[1] - bare[0]);
+    printf("recording costs %.3f %% (%d chunks take %.1f us instead of %.1f)\n", 100 * (ratio - 1),
+           CHUNKS, (double)(recorded[1] - recorded[0]) / arena->ticks_per_ns / 1e3,
+           (double)(bare[1] - bare[0]) / arena->ticks_per_ns / 1e3);
+    /* The system's clock costs more, where there is no such register: not held to it. */
+    if (arena->tsc)
+        ck_assert_double_le(ratio, 1.002);
+    free_arena(arena);
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- edges ---- */
+
+static int compare_starts(const void *a, const void *b) {
+    const lb_slice *x = a, *y = b;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns ? 1 : 0;
+}
+
+static int compare_gaps(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* Two workers bound to one core, for so long. */
+static lb_trace *two_on_one(double seconds) {
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    options.budget = seconds + 30;
+    static const size_t capacities[] = {2000, 2000};
+    lbi_crew crew;
+    lb_trace *trace = NULL;
+    ASSERT_OK(lbi_crew_begin(&crew, host, &options, 2, capacities, &err), err);
+    ASSERT_OK(lbi_crew_calibrate(&crew, &err), err);
+    for (uint32_t i = 0; i < 2; i++) {
+        ASSERT_OK(lbi_crew_bind(&crew, i, 1, &err), err);
+        atomic_store(&crew.arena->slots[i].deadline_ns, (int64_t)(seconds * 1e9));
+    }
+    ASSERT_OK(lbi_crew_spin(&crew, &err), err);
+    ASSERT_OK(lbi_crew_release(&crew, &err), err);
+    ASSERT_OK(lbi_crew_finish(&crew, &err), err);
+    ASSERT_OK(lbi_crew_trace(&crew, "test", &trace, &err), err);
+    lbi_crew_end(&crew);
+    return trace;
+}
+
+START_TEST(tiling) {
+    open_machine();
+    lb_trace *trace = two_on_one(1);
+    size_t n;
+    const lb_slice *slices = lb_trace_slices(trace, &n);
+    lb_slice *sorted = calloc(n, sizeof *sorted);
+    int64_t *gaps = calloc(n, sizeof *gaps), covered = 0;
+    ck_assert(n > 20 && sorted != NULL && gaps != NULL);
+    memcpy(sorted, slices, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_starts);
+    size_t switches = 0;
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_int_eq(sorted[i].core, 1);
+        covered += sorted[i].end_ns - sorted[i].start_ns;
+        if (i == 0)
+            continue;
+        ck_assert_int_ge(sorted[i].start_ns, sorted[i - 1].end_ns);
+        if (sorted[i].task != sorted[i - 1].task)
+            gaps[switches++] = sorted[i].start_ns - sorted[i - 1].end_ns;
+    }
+    qsort(gaps, switches, sizeof *gaps, compare_gaps);
+    printf(
+        "two tasks on one core: %zu slices, %zu switches, gaps %.1f us at the median, %.1f at the "
+        "90th, %.1f at the 99th percentile, %.1f at most; %.2f %% covered, foreign %s %%\n",
+        n, switches, (double)gaps[switches / 2] / 1e3, (double)gaps[switches * 9 / 10] / 1e3,
+        (double)gaps[switches * 99 / 100] / 1e3, (double)gaps[switches - 1] / 1e3,
+        100.0 * (double)covered / (double)(sorted[n - 1].end_ns - sorted[0].start_ns),
+        lb_trace_meta(trace, "foreign_cpu_percent"));
+    ck_assert_uint_gt(switches, 10);
+    double foreign = 0;
+    const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
+    if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign) || foreign > 2)
+        printf("skipped: gaps beside foreign CPU time\n");
+    else
+        ck_assert_int_lt(gaps[switches * 9 / 10], 50000);
+    free(sorted);
+    free(gaps);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+Suite *suite(void) {
+    Suite *s = suite_create("slices");
+    ADD(s, "readings", readings, conversion);
+    ADD(s, "cost", perturbation);
+    ADD(s, "edges", tiling);
+    return s;
+}
