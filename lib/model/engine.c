@@ -232,29 +232,14 @@ double lbi_engine_next(const lbi_engine *engine) {
     return engine->rotate_time < next ? engine->rotate_time : next;
 }
 
-/* A completion's time is known to more digits than a double has. */
-static lbi_twofold exact_time(const lbi_engine *engine, double time) {
-    if (lbi_next_completion(engine) != time)
-        return engine->now.high == time ? engine->now : lbi_twofold_of(time);
-    uint32_t node = LBI_NEXT_ROOT;
-    while (node < engine->next_leaf) {
-        node = lbi_next_children(node);
-        const double *children = engine->next_tree + node;
-        unsigned first = 0;
-        for (unsigned k = 8; k-- > 0;)
-            first = children[k] == time ? k : first;
-        node += first;
-    }
-    return engine->lists[node - engine->next_leaf].next;
-}
-
 void lbi_engine_open(lbi_engine *engine, double time) {
     double limit = time + LBI_WINDOW * time;
-    engine->now = exact_time(engine, time);
     engine->done_count = 0;
     engine->move_count = 0;
     if (lbi_next_completion(engine) <= limit)
-        lbi_lists_complete(engine, limit);
+        lbi_lists_complete(engine, time, limit);
+    else if (engine->now.high != time)
+        engine->now = lbi_twofold_of(time);
     if (engine->check_time <= limit) {
         engine->check_due = true;
         engine->check_time = INFINITY;
@@ -383,7 +368,8 @@ bool lbi_engine_must_balance(const lbi_engine *engine) {
 }
 
 void lbi_engine_balance(lbi_engine *engine) {
-    if (lbi_engine_must_balance(engine))
+    /* No policy moves anybody where lists differ by less. */
+    if (engine->longest >= engine->shortest + 2 && lbi_engine_must_balance(engine))
         lbi_balance(engine);
     engine->check_due = false;
     if (!engine->rotate_due)
@@ -413,17 +399,12 @@ static void schedule_rotation(lbi_engine *engine) {
 }
 
 void lbi_engine_close(lbi_engine *engine) {
-    if (engine->shared) {
-        if (engine->changed_count > 0)
-            lbi_sharing_settle(engine);
-    } else
-        for (size_t i = 0; i < engine->changed_count; i++) {
-            uint32_t list = engine->changed[i];
-            double weight = engine->weights == NULL ? engine->lists[list].length
-                                                    : engine->lists[list].weight.high;
-            lbi_list_settle(engine, list, weight / lbi_list_speed(engine, list));
-        }
+    if (!engine->shared)
+        lbi_lists_settle(engine);
+    else if (engine->changed_count > 0)
+        lbi_sharing_settle(engine);
     engine->changed_count = 0;
+    lbi_balance_foresee(engine);
     if (engine->rotates)
         schedule_rotation(engine);
     else if (engine->model->options.balance_delay > 0 && engine->check_time == INFINITY &&

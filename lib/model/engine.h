@@ -21,6 +21,7 @@
 
 #include "base/random.h"
 #include "model.h"
+#include "next_tree.h"
 #include "twofold.h"
 #include "watch.h"
 #include "workload_parts.h"
@@ -33,7 +34,7 @@
 typedef struct lbi_entry {
     double tag;
     uint32_t slot;
-    uint32_t number; /* of a fresh list: in the order of coming */
+    uint32_t number; /* in the list's order of coming */
 } lbi_entry;
 
 /* How the entries of a list stand. All came in the instant at hand: as they came, which is
@@ -41,8 +42,9 @@ typedef struct lbi_entry {
  * without a comparison. Behind the run lies a heap.
  *
  * Whatever comes or goes otherwise makes a short run a heap, which a sorted one is already. In a
- * long list, of more than LBI_LONG, only newcomers enter the heap, and an entry that leaves from
- * the middle of the run stays there, dead (slot LBI_DEAD), until an eighth of the run is. */
+ * long list, of more than LBI_LONG, only newcomers enter the heap, and join the run when they are a
+ * quarter of it; an entry that leaves from the middle of the run stays there, dead (slot LBI_DEAD),
+ * until an eighth of the run is. A heap alone becomes a run when it is twice as long as that. */
 enum {
     /* No tree of realisations (tree.h) has as many branches at one choice among as many processes:
      * so its choices are never those of a long list, which draws otherwise than it enumerates. */
@@ -61,6 +63,7 @@ typedef struct lbi_list {
     uint32_t length;         /* the living */
     uint32_t dead;           /* entries of the run */
     uint32_t run;            /* entries in order, the first one alive; behind them the heap */
+    uint32_t came;           /* since it was empty */
     uint32_t begin, room;    /* its part of the arena */
     uint32_t dropped;        /* gone from the front of the run: positions count these */
     uint32_t before, behind; /* the neighbours in the arena */
@@ -131,6 +134,10 @@ typedef struct lbi_engine {
     lbi_script *script;
     lbi_move *moves;  /* NULL: not recorded */
     lbi_watch *watch; /* NULL: nobody watches */
+    /* What the caller looks at when a process completes, of slot 0 and how far apart; NULL:
+     * nothing. It is fetched ahead. */
+    const char *expected;
+    size_t expected_size;
     size_t move_count;
 
     size_t done_count, touched_count, changed_count, stale_count;
@@ -220,24 +227,12 @@ void lbi_engine_set_work(lbi_engine *engine, uint32_t slot, double remaining);
 double lbi_engine_remaining(const lbi_engine *engine, uint32_t slot);
 double lbi_engine_rate(const lbi_engine *engine, uint32_t slot);
 
-/* ---- next_tree ---- */
+/* ---- lists.c ---- */
 
-/* Eight children to a node, which fill a cache line: few levels, and hardly a branch to foresee. */
-enum {
-    LBI_NEXT_ROOT = 7
-};
-static inline uint32_t lbi_next_children(uint32_t node) {
-    return 8 * (node - 6);
-}
-static inline uint32_t lbi_next_parent(uint32_t node) {
-    return node / 8 + 6;
-}
 /* When the first list completes something. */
 static inline double lbi_next_completion(const lbi_engine *engine) {
     return engine->next_tree[LBI_NEXT_ROOT];
 }
-
-/* ---- lists.c ---- */
 
 void lbi_lists_reset(lbi_engine *engine);
 /* Books progress up to engine->now. */
@@ -257,12 +252,13 @@ static inline double lbi_list_share(const lbi_engine *engine, uint32_t list, uin
 }
 /* One of the list's processes at random; its position. */
 uint32_t lbi_list_choose(lbi_engine *engine, uint32_t list);
-/* Takes out what completes up to `limit`, into engine->done. */
-void lbi_list_complete(lbi_engine *engine, uint32_t list, double limit);
+/* Sets engine->now to `time`, when the first completes, and takes out what completes up to `limit`,
+ * into engine->done. */
+void lbi_lists_complete(lbi_engine *engine, double time, double limit);
 /* Pace and next completion, for a list that has changed. */
 void lbi_list_settle(lbi_engine *engine, uint32_t list, double pace);
-/* The same for all lists that are due. */
-void lbi_lists_complete(lbi_engine *engine, double limit);
+/* The same for all run lists that have. */
+void lbi_lists_settle(lbi_engine *engine);
 
 /* What the list's processes can get together at most. */
 static inline double lbi_list_speed(const lbi_engine *engine, uint32_t list) {
@@ -287,11 +283,9 @@ static inline uint32_t lbi_list_position(const lbi_engine *engine, uint32_t slot
     return place.position - engine->lists[place.list].dropped;
 }
 
-/* ---- lengths.c ---- */
+/* ---- lengths.c; lengths.h has the rest ---- */
 
 void lbi_lengths_reset(lbi_engine *engine);
-void lbi_lengths_grown(lbi_engine *engine, uint32_t list);
-void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list);
 /* The shortest list; the fastest core, then the lowest index, on a tie. */
 uint32_t lbi_lengths_shortest(lbi_engine *engine);
 /* Of the lists of two or more the one of that number, by index: unlike by_length whatever has
@@ -306,6 +300,8 @@ static inline uint32_t lbi_lengths_at_least(const lbi_engine *engine, uint32_t l
 void lbi_balance(lbi_engine *engine);
 bool lbi_balance_is_needed(const lbi_engine *engine);
 void lbi_rotate(lbi_engine *engine);
+/* Fetches the process that would move next. */
+void lbi_balance_foresee(const lbi_engine *engine);
 
 /* ---- sharing.c ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which run lists are how long. Lengths change by one, so a core moves across one boundary between
  * lengths in `by_length`: constant time. The shortest by rank is the winner of a tree. */
-#include "engine.h"
+#include "lengths.h"
 
 static uint64_t key(const lbi_engine *engine, uint32_t list) {
     uint32_t rank = engine->model->rank == NULL ? list : engine->model->rank[list];
@@ -23,15 +23,6 @@ static void replay(lbi_engine *engine, uint32_t list) {
     }
 }
 
-/* The tree is brought up to date when it is asked: under active balancing the shortest list is
- * mostly the only one of its length, and found at the end of by_length. */
-static void note_length(lbi_engine *engine, uint32_t list) {
-    if (engine->lists[list].stale)
-        return;
-    engine->lists[list].stale = true;
-    engine->stale[engine->stale_count++] = list;
-}
-
 void lbi_lengths_reset(lbi_engine *engine) {
     uint32_t count = engine->list_count;
     for (uint32_t i = 0; i < count; i++)
@@ -46,40 +37,6 @@ void lbi_lengths_reset(lbi_engine *engine) {
         tree[engine->tree_size + i] = i < count ? i : UINT64_MAX; /* by rank, all empty */
     for (uint32_t i = engine->tree_size - 1; i >= 1; i--)
         tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
-}
-
-static void exchange(lbi_engine *engine, uint32_t list, uint32_t to) {
-    uint32_t from = engine->at[list], other = engine->by_length[to];
-    engine->by_length[from] = other;
-    engine->at[other] = from;
-    engine->by_length[to] = list;
-    engine->at[list] = to;
-}
-
-void lbi_lengths_grown(lbi_engine *engine, uint32_t list) {
-    uint32_t length = ++engine->lists[list].length;
-    if (length > engine->longest) {
-        engine->longest = length;
-        engine->longer[length] = 0;
-    }
-    exchange(engine, list, engine->longer[length]++);
-    if (engine->shortest == length - 1 && engine->longer[length] == engine->list_count)
-        engine->shortest = length;
-    if (length == 2)
-        engine->busy[list / 64] |= UINT64_C(1) << list % 64;
-    note_length(engine, list);
-}
-
-void lbi_lengths_shrunk(lbi_engine *engine, uint32_t list) {
-    uint32_t length = engine->lists[list].length--;
-    exchange(engine, list, --engine->longer[length]);
-    if (engine->longer[length] == 0)
-        engine->longest = length - 1;
-    if (length - 1 < engine->shortest)
-        engine->shortest = length - 1;
-    if (length == 2)
-        engine->busy[list / 64] &= ~(UINT64_C(1) << list % 64);
-    note_length(engine, list);
 }
 
 uint32_t lbi_lengths_shortest(lbi_engine *engine) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of processes that progress together: a sorted run and a heap by tag each, in one arena that
  * all share, so that a process can always move without memory being asked for. */
-#include "engine.h"
+#include "lengths.h"
 
 #include <string.h>
 
@@ -59,6 +59,22 @@ static void pack(lbi_engine *engine) {
         end -= engine->lists[i].room;
         shift(engine, &engine->lists[i], end);
     }
+}
+
+/* Entries behind all lists, to work with: an eighth of them is always there, and more where no list
+ * has dead entries. */
+static lbi_entry *scratch(lbi_engine *engine, uint32_t count) {
+    if (count > engine->arena_size - engine->arena_used) {
+        uint32_t used = 0;
+        for (uint32_t i = engine->first_in_arena; i != LBI_ANY_CORE; i = engine->lists[i].behind) {
+            lbi_list *list = &engine->lists[i];
+            shift(engine, list, used);
+            list->room = lbi_list_extent(list);
+            used += list->room;
+        }
+        engine->arena_used = used;
+    }
+    return engine->arena + engine->arena_used;
 }
 
 static void make_room(lbi_engine *engine, uint32_t index) {
@@ -158,10 +174,10 @@ static void sift(lbi_engine *engine, const lbi_list *list, uint32_t position, lb
         sift_down(engine, list, position, entry);
 }
 
-/* ---- a fresh list is sorted once ---- */
+/* ---- sorting ---- */
 
-static bool comes_before(const lbi_entry *a, const lbi_entry *b) {
-    return a->tag != b->tag ? a->tag < b->tag : a->number < b->number;
+static inline bool comes_before(const lbi_entry *a, const lbi_entry *b) {
+    return (a->tag < b->tag) | ((a->tag == b->tag) & (a->number < b->number));
 }
 
 static void sink(lbi_entry *entries, size_t at, size_t count) {
@@ -176,18 +192,18 @@ static void sink(lbi_entry *entries, size_t at, size_t count) {
     entries[at] = entry;
 }
 
-static void sort_entries(lbi_entry *entries, size_t count) {
-    if (count > 32) { /* heap sort: in place, whatever the order */
-        for (size_t i = count / 2; i > 0; i--)
-            sink(entries, i - 1, count);
-        for (size_t i = count - 1; i > 0; i--) {
-            lbi_entry largest = entries[0];
-            entries[0] = entries[i];
-            entries[i] = largest;
-            sink(entries, 0, i);
-        }
-        return;
+static void heap_sort(lbi_entry *entries, size_t count) {
+    for (size_t i = count / 2; i > 0; i--)
+        sink(entries, i - 1, count);
+    for (size_t i = count; i-- > 1;) {
+        lbi_entry largest = entries[0];
+        entries[0] = entries[i];
+        entries[i] = largest;
+        sink(entries, 0, i);
     }
+}
+
+static void insertion_sort(lbi_entry *entries, size_t count) {
     for (size_t i = 1; i < count; i++) {
         lbi_entry entry = entries[i];
         size_t k = i;
@@ -197,7 +213,58 @@ static void sort_entries(lbi_entry *entries, size_t count) {
     }
 }
 
-static void sort_fresh(lbi_engine *engine, lbi_list *list) {
+static void order_two(lbi_entry *a, lbi_entry *b) {
+    if (comes_before(b, a)) {
+        lbi_entry entry = *a;
+        *a = *b;
+        *b = entry;
+    }
+}
+
+/* Moves those that come before a median of three to the front, without a branch on what is
+ * compared; returns how many they are. The median stands behind them. */
+static size_t partition(lbi_entry *entries, size_t count) {
+    lbi_entry *middle = &entries[count / 2], *last = &entries[count - 1];
+    order_two(&entries[0], middle);
+    order_two(middle, last);
+    order_two(&entries[0], middle);
+    lbi_entry pivot = *middle;
+    *middle = *last;
+    size_t below = 0;
+    for (size_t i = 0; i < count - 1; i++) {
+        lbi_entry entry = entries[i];
+        entries[i] = entries[below];
+        entries[below] = entry;
+        below += comes_before(&entry, &pivot);
+    }
+    *last = entries[below];
+    entries[below] = pivot;
+    return below;
+}
+
+/* In place. No order is slow: past `depth` unlucky cuts it is a heap sort. */
+static void sort_within(lbi_entry *entries, size_t count, unsigned depth) {
+    while (count > 24) {
+        if (depth-- == 0) {
+            heap_sort(entries, count);
+            return;
+        }
+        size_t below = partition(entries, count);
+        sort_within(entries, below, depth);
+        entries += below + 1;
+        count -= below + 1;
+    }
+    insertion_sort(entries, count);
+}
+
+static void sort_entries(lbi_entry *entries, size_t count) {
+    unsigned depth = 4;
+    for (size_t rest = count; rest > 0; rest /= 2)
+        depth += 2;
+    sort_within(entries, count, depth);
+}
+
+static void sort_list(lbi_engine *engine, lbi_list *list) {
     lbi_entry *entries = engine->arena + list->begin;
     sort_entries(entries, list->length);
     list->fresh = false;
@@ -246,6 +313,41 @@ static void make_heap(lbi_engine *engine, lbi_list *list) {
     list->run = 0;
     for (uint32_t i = run; i < extent; i++)
         sift_up(engine, list, i, engine->arena[list->begin + i]);
+}
+
+/* The newcomers join the run, from behind, where they leave room. Dead entries met on the way are
+ * passed over. */
+static void merge(lbi_engine *engine, lbi_list *list) {
+    uint32_t run = list->run, to = lbi_list_extent(list), left = to - run;
+    lbi_entry *newcomers = scratch(engine, left);
+    lbi_entry *entries = engine->arena + list->begin; /* now that it may have moved */
+    memcpy(newcomers, entries + run, left * sizeof *newcomers);
+    sort_entries(newcomers, left);
+    list->run = to;
+    while (to > run) {
+        if (run > 0 && entries[run - 1].slot == LBI_DEAD) {
+            run--;
+            list->dead--;
+        } else if (left > 0 && (run == 0 || entries[run - 1].tag <= newcomers[left - 1].tag))
+            put(engine, list, --to, newcomers[--left]);
+        else if (run > 0)
+            put(engine, list, --to, entries[--run]);
+        else
+            break;
+    }
+    list->begin += to - run;
+    list->room -= to - run;
+    list->dropped += to - run;
+    list->run -= to - run;
+}
+
+/* After one has come. */
+static void gather(lbi_engine *engine, lbi_list *list) {
+    uint32_t newcomers = lbi_list_extent(list) - list->run;
+    if (list->run == 0 && newcomers >= 2 * LBI_LONG)
+        sort_list(engine, list);
+    else if (list->run > 0 && newcomers > list->run / 4)
+        merge(engine, list);
 }
 
 /* When is a matter of the list alone and not of the room there is, since it decides what a draw
@@ -311,20 +413,23 @@ static void note_change(lbi_engine *engine, uint32_t index) {
     }
 }
 
-void lbi_list_sync(lbi_engine *engine, uint32_t index) {
-    lbi_list *list = &engine->lists[index];
+static inline void book(const lbi_engine *engine, lbi_list *list) {
     double passed = lbi_twofold_minus(engine->now, list->time);
     if (passed > 0 && list->length > 0)
         list->virtual = lbi_twofold_plus(list->virtual, passed / list->pace);
     list->time = engine->now;
 }
 
+void lbi_list_sync(lbi_engine *engine, uint32_t index) {
+    book(engine, &engine->lists[index]);
+}
+
 /* Virtual time that has grown large against what one second now adds to it costs digits: with
  * weights far apart it would come to swallow the work of a heavy newcomer. */
 static void rebase_if_needed(lbi_engine *engine, uint32_t index) {
     lbi_list *list = &engine->lists[index];
-    if (engine->weights == NULL || list->virtual.high * list->weight.high <=
-                                       256 * engine->now.high * lbi_list_speed(engine, index))
+    if (list->virtual.high * list->weight.high <=
+        256 * engine->now.high * lbi_list_speed(engine, index))
         return;
     lbi_entry *entries = engine->arena + list->begin;
     for (uint32_t i = 0; i < lbi_list_extent(list); i++)
@@ -332,39 +437,54 @@ static void rebase_if_needed(lbi_engine *engine, uint32_t index) {
     list->virtual = lbi_twofold_of(0);
 }
 
+/* The weight that counts; while all weigh the same no sum is kept. */
+static inline double add_weight(lbi_engine *engine, uint32_t index, uint32_t slot) {
+    if (engine->weights == NULL)
+        return 1;
+    double weight = lbi_list_share(engine, index, slot);
+    engine->lists[index].weight = lbi_twofold_plus(engine->lists[index].weight, weight);
+    rebase_if_needed(engine, index);
+    return weight;
+}
+
+static inline void count_one_more(lbi_engine *engine, uint32_t index, double tag) {
+    engine->finite += tag < INFINITY;
+    engine->running++;
+    if (engine->shared)
+        engine->lists[index].length++;
+    else
+        lbi_lengths_grown(engine, index);
+    note_change(engine, index);
+}
+
 void lbi_list_insert(lbi_engine *engine, uint32_t index, uint32_t slot, double remaining) {
     lbi_list *list = &engine->lists[index];
-    lbi_list_sync(engine, index);
+    book(engine, list);
     if (list->length == 0) {
         list->virtual = list->weight = lbi_twofold_of(0);
+        list->came = 0;
         list->fresh = true;
     } else if (list->run > 0 && list->length < LBI_LONG)
         list->run = 0;
     if (lbi_list_extent(list) == list->room)
         make_room(engine, index);
-    double weight = lbi_list_share(engine, index, slot);
-    list->weight = lbi_twofold_plus(list->weight, weight);
-    rebase_if_needed(engine, index);
+    double weight = add_weight(engine, index, slot);
     double tag = list->virtual.high + (list->virtual.low + remaining / weight);
-    if (tag < INFINITY)
-        engine->finite++;
-    engine->running++;
     if (engine->tracked)
         engine->places[slot].list = index;
-    lbi_entry entry = {.tag = tag, .slot = slot, .number = list->length};
-    if (list->fresh)
-        put(engine, list, list->length, entry);
-    else
-        sift_up(engine, list, lbi_list_extent(list) - list->run, entry);
+    lbi_entry entry = {.tag = tag, .slot = slot, .number = list->came++};
+    uint32_t extent = lbi_list_extent(list);
+    count_one_more(engine, index, tag);
     if (engine->ordered)
         note_newest(engine, list, slot);
     if (engine->watch != NULL)
         lbi_watch_hop(engine->watch, engine->now.high, slot, index, true);
-    if (engine->shared)
-        list->length++;
-    else
-        lbi_lengths_grown(engine, index);
-    note_change(engine, index);
+    if (list->fresh) {
+        put(engine, list, extent, entry);
+        return;
+    }
+    sift_up(engine, list, extent - list->run, entry);
+    gather(engine, list);
 }
 
 void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double tag) {
@@ -372,15 +492,22 @@ void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double t
     if (list->length == list->room)
         make_room(engine, index);
     list->run++;
-    if (engine->tracked)
+    lbi_entry entry = {.tag = tag, .slot = slot, .number = list->came++};
+    if (engine->tracked) {
         engine->places[slot].list = index;
-    put(engine, list, list->length, (lbi_entry){.tag = tag, .slot = slot});
-    engine->finite += tag < INFINITY;
-    engine->running++;
-    if (engine->tracked)
         engine->state[slot] = LBI_RUNNING;
-    lbi_lengths_grown(engine, index);
-    note_change(engine, index);
+    }
+    put(engine, list, list->length, entry);
+    count_one_more(engine, index, tag);
+}
+
+/* The front of the run leaves, and the dead behind it. */
+static inline void drop_front(lbi_engine *engine, lbi_list *list) {
+    const lbi_entry *entries = engine->arena + list->begin;
+    __builtin_prefetch(entries + 8);
+    drop_first(list);
+    for (; list->run > 0 && (++entries)->slot == LBI_DEAD; list->dead--)
+        drop_first(list);
 }
 
 /* Closes the gap that an entry leaves; the list is one shorter already. */
@@ -389,9 +516,7 @@ static void close_gap(lbi_engine *engine, lbi_list *list, uint32_t position) {
     uint32_t last = lbi_list_extent(list);
     if (position < list->run) {
         if (position == 0) {
-            drop_first(list);
-            for (; list->run > 0 && (++entries)->slot == LBI_DEAD; list->dead--)
-                drop_first(list);
+            drop_front(engine, list);
             return;
         }
         if (list->length >= LBI_LONG) {
@@ -410,7 +535,7 @@ static void close_gap(lbi_engine *engine, lbi_list *list, uint32_t position) {
 }
 
 /* Takes an entry out of a list whose progress is booked. */
-static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) {
+static inline void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) {
     lbi_list *list = &engine->lists[index];
     lbi_entry gone = engine->arena[list->begin + position];
     if (engine->ordered)
@@ -421,20 +546,23 @@ static void remove_entry(lbi_engine *engine, uint32_t index, uint32_t position) 
         list->length--;
     else
         lbi_lengths_shrunk(engine, index);
-    if (gone.tag < INFINITY)
-        engine->finite--;
+    engine->finite -= gone.tag < INFINITY;
     engine->running--;
-    list->weight = list->length == 0
-                       ? lbi_twofold_of(0)
-                       : lbi_twofold_plus(list->weight, -lbi_list_share(engine, index, gone.slot));
-    close_gap(engine, list, position);
+    if (list->length == 0)
+        list->weight = lbi_twofold_of(0);
+    else if (engine->weights != NULL)
+        list->weight = lbi_twofold_plus(list->weight, -lbi_list_share(engine, index, gone.slot));
+    if (position == 0 && list->run > 0)
+        drop_front(engine, list);
+    else
+        close_gap(engine, list, position);
     tidy(engine, list);
     note_change(engine, index);
 }
 
 double lbi_list_take(lbi_engine *engine, uint32_t index, uint32_t position) {
     lbi_list *list = &engine->lists[index];
-    lbi_list_sync(engine, index);
+    book(engine, list);
     lbi_entry entry = engine->arena[list->begin + position];
     double left = (entry.tag - list->virtual.high) - list->virtual.low;
     remove_entry(engine, index, position);
@@ -444,97 +572,136 @@ double lbi_list_take(lbi_engine *engine, uint32_t index, uint32_t position) {
 void lbi_list_retag(lbi_engine *engine, uint32_t index, uint32_t position, double remaining,
                     double weight_before) {
     lbi_list *list = &engine->lists[index];
-    lbi_entry *heap = engine->arena + list->begin;
-    uint32_t slot = heap[position].slot;
-    double weight = lbi_list_share(engine, index, slot);
+    lbi_entry entry = engine->arena[list->begin + position];
+    double weight = lbi_list_share(engine, index, entry.slot);
     if (weight != weight_before) {
         list->weight = lbi_twofold_plus(list->weight, -weight_before);
         list->weight = lbi_twofold_plus(list->weight, weight);
         rebase_if_needed(engine, index);
     }
-    double tag = list->virtual.high + (list->virtual.low + remaining / weight);
-    engine->finite += (tag < INFINITY);
-    engine->finite -= (heap[position].tag < INFINITY);
-    lbi_entry entry = {.tag = tag, .slot = slot, .number = heap[position].number};
+    engine->finite -= entry.tag < INFINITY;
+    entry.tag = list->virtual.high + (list->virtual.low + remaining / weight);
+    engine->finite += entry.tag < INFINITY;
+    note_change(engine, index);
     if (list->fresh) {
         put(engine, list, position, entry);
-    } else {
-        if (is_mixed(list)) {
-            bury(engine, list);
-            make_heap(engine, list);
-            position = lbi_list_position(engine, slot);
-        }
+    } else if (list->run == 0 || list->length <= LBI_LONG) {
         list->run = 0;
         sift(engine, list, position, entry);
+    } else { /* it leaves, and is a newcomer */
+        list->length--;
+        close_gap(engine, list, position);
+        tidy(engine, list);
+        if (list->run > 0 && list->length < LBI_LONG)
+            list->run = 0;
+        entry.number = list->came++;
+        if (lbi_list_extent(list) == list->room)
+            make_room(engine, index);
+        list->length++;
+        sift_up(engine, list, lbi_list_extent(list) - 1 - list->run, entry);
+        gather(engine, list);
     }
-    note_change(engine, index);
 }
 
-void lbi_list_complete(lbi_engine *engine, uint32_t index, double limit) {
+/* Of this list something is due. */
+static void complete(lbi_engine *engine, uint32_t index, double limit) {
     lbi_list *list = &engine->lists[index];
-    lbi_list_sync(engine, index);
-    double ahead = (limit - engine->now.high) - engine->now.low;
-    double reach = list->virtual.high + (list->virtual.low + ahead / list->pace);
     uint32_t first = first_of(engine, list);
+    lbi_entry entry = engine->arena[list->begin + first];
+    if (engine->now.high == list->next.high && engine->now.low == list->next.low) {
+        list->time = engine->now;
+        if (entry.tag > list->virtual.high) /* known without a rounding */
+            list->virtual = lbi_twofold_of(entry.tag);
+    } else
+        book(engine, list);
+    double pace = list->pace, ahead = (limit - engine->now.high) - engine->now.low;
     do {
-        uint32_t slot = engine->arena[list->begin + first].slot;
-        engine->done[engine->done_count++] = slot;
+        engine->done[engine->done_count++] = entry.slot;
         if (engine->tracked) /* else nobody asks */
-            engine->state[slot] = LBI_ABSENT;
+            engine->state[entry.slot] = LBI_ABSENT;
         remove_entry(engine, index, first);
         if (engine->shared)
-            lbi_sharing_forget(engine, index, slot);
+            lbi_sharing_forget(engine, index, entry.slot);
+        if (list->length == 0)
+            return;
         first = first_of(engine, list);
-    } while (list->length > 0 && engine->arena[list->begin + first].tag <= reach);
+        entry = engine->arena[list->begin + first];
+    } while (((entry.tag - list->virtual.high) - list->virtual.low) * pace <= ahead);
 }
 
 /* Below a node that is due, depth first. */
 static void complete_below(lbi_engine *engine, uint32_t node, double limit) {
     if (node >= engine->next_leaf) {
-        lbi_list_complete(engine, node - engine->next_leaf, limit);
+        complete(engine, node - engine->next_leaf, limit);
         return;
     }
     node = lbi_next_children(node);
-    const double *children = engine->next_tree + node;
-    unsigned due = 0;
-    for (unsigned k = 0; k < 8; k++)
-        due |= (unsigned)(children[k] <= limit) << k;
-    for (; due != 0; due >>= 1, node++)
+    for (unsigned due = lbi_next_due(engine->next_tree + node, limit); due != 0; due >>= 1, node++)
         if (due & 1)
             complete_below(engine, node, limit);
 }
 
-void lbi_lists_complete(lbi_engine *engine, double limit) {
-    complete_below(engine, LBI_NEXT_ROOT, limit);
+/* The list that is the first, by its number, to complete at `time`. */
+static uint32_t first_list(const lbi_engine *engine, double time) {
+    uint32_t node = LBI_NEXT_ROOT;
+    while (node < engine->next_leaf) {
+        node = lbi_next_children(node);
+        node += (uint32_t)__builtin_ctz(lbi_next_due(engine->next_tree + node, time));
+    }
+    return node - engine->next_leaf;
 }
 
-void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
+void lbi_lists_complete(lbi_engine *engine, double time, double limit) {
+    /* Mostly one list is due. */
+    uint32_t node = LBI_NEXT_ROOT;
+    while (node < engine->next_leaf) {
+        uint32_t child = lbi_next_children(node);
+        unsigned due = lbi_next_due(engine->next_tree + child, limit);
+        if ((due & (due - 1)) != 0)
+            break;
+        node = child + (uint32_t)__builtin_ctz(due);
+    }
+    if (lbi_next_completion(engine) == time) {
+        /* Which is known to more digits than a double has. */
+        uint32_t list =
+            node >= engine->next_leaf ? node - engine->next_leaf : first_list(engine, time);
+        engine->now = engine->lists[list].next;
+    } else if (engine->now.high != time)
+        engine->now = lbi_twofold_of(time);
+    complete_below(engine, node, limit);
+}
+
+static inline void settle(lbi_engine *engine, uint32_t index, double pace) {
     lbi_list *list = &engine->lists[index];
     list->changed = false;
     if (list->fresh)
-        sort_fresh(engine, list);
+        sort_list(engine, list);
     list->pace = pace;
     if (engine->watch != NULL)
         lbi_watch_pace(engine->watch, engine->now.high, index, list->length == 0 ? 0 : 1 / pace);
     list->next = lbi_twofold_of(INFINITY);
     if (list->length > 0) {
-        double tag = engine->arena[list->begin + first_of(engine, list)].tag;
-        double left = (tag - list->virtual.high) - list->virtual.low;
+        const lbi_entry *first = &engine->arena[list->begin + first_of(engine, list)];
+        double left = (first->tag - list->virtual.high) - list->virtual.low;
         double wait = left > 0 ? left * pace : 0;
         if (wait < INFINITY)
             list->next = lbi_twofold_plus(list->time, wait);
+        if (engine->expected != NULL)
+            __builtin_prefetch(engine->expected + first->slot * engine->expected_size, 1);
     }
-    double *tree = engine->next_tree;
-    uint32_t node = engine->next_leaf + index;
-    tree[node] = list->next.high;
-    while (node > LBI_NEXT_ROOT) {
-        const double *siblings = tree + node / 8 * 8;
-        double least[4];
-        for (int k = 0; k < 4; k++)
-            least[k] = siblings[k] < siblings[k + 4] ? siblings[k] : siblings[k + 4];
-        least[0] = least[0] < least[2] ? least[0] : least[2];
-        least[1] = least[1] < least[3] ? least[1] : least[3];
-        node = lbi_next_parent(node);
-        tree[node] = least[0] < least[1] ? least[0] : least[1];
+    lbi_next_set(engine->next_tree, engine->next_leaf + index, list->next.high);
+}
+
+void lbi_list_settle(lbi_engine *engine, uint32_t index, double pace) {
+    settle(engine, index, pace);
+}
+
+void lbi_lists_settle(lbi_engine *engine) {
+    const double *speeds = engine->model->speeds;
+    for (size_t i = 0; i < engine->changed_count; i++) {
+        uint32_t index = engine->changed[i];
+        const lbi_list *list = &engine->lists[index];
+        double pace = engine->weights == NULL ? list->length : list->weight.high;
+        settle(engine, index, speeds == NULL ? pace : pace / speeds[index]);
     }
 }

@@ -143,6 +143,8 @@ void lbi_run_begin(lbi_run *run, uint64_t seed, double *durations) {
     run->next_action = 0;
     run->begun = false;
     run->durations = durations;
+    run->engine.expected = (const char *)durations;
+    run->engine.expected_size = sizeof *durations;
     clear(durations, run->plan->size);
 }
 
