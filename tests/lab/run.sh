@@ -1,0 +1,283 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The laboratory: boots real Linux kernels in QEMU and lets lbsched tell how they balance, and how
+# schedulers do whose policy is known because it was written here. docs/lab.md tells more.
+
+set -u
+usage='usage: tests/lab/run.sh [OPTION]...
+Runs lbsched on real kernels and real schedulers of known policy, and holds its verdicts against them.
+
+  --kernel LIST   5.10, 6.1, 6.12, 7, or linux-*.deb files (default: all four)
+  --policy LIST   default and rr (the kernel'"'"'s own classes), none, lazy, active, immediate, single
+                  (kernel 7 alone), or files of your own: NAME.bpf.c (default: all)
+  --cpus SMP      as for -smp of QEMU: 4, or 16,sockets=4,cores=4 (default 2)
+  --repeat N      how many runs of each (default 10)
+  --keep FOLDER   keep results and traces there; those that are there count too
+  --table FOLDER  only the table of what was kept
+  --short         one run each of kernel 6.1 (default), 7 (default, lazy, active) in under 3 minutes
+
+Several items of a LIST are separated by spaces or commas. It installs what is missing (Debian, as
+root). A kernel or package that is not to be had is skipped, and named.
+Exit status: 0 no wrong verdict, 1 a wrong one or an error, 2 a wrong command line, 77 all skipped.
+The machine should be idle otherwise: two virtual CPUs need two real ones.'
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+root=$(cd "$here/../.." && pwd) || exit 1
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/lbsched-lab
+
+wrong_usage() {
+    echo "$0: $*" >&2
+    echo "Try '$0 --help'." >&2
+    exit 2
+}
+
+kernels='5.10 6.1 6.12 7'
+policies='default rr none lazy active immediate single'
+smp=2
+repeat=10
+keep=
+short=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --help | -h)
+        echo "$usage"
+        exit 0
+        ;;
+    --short)
+        short=yes
+        shift
+        continue
+        ;;
+    --kernel | --policy | --cpus | --repeat | --keep | --table)
+        [ $# -ge 2 ] || wrong_usage "$1 takes an argument"
+        ;;
+    *) wrong_usage "$1: no such option" ;;
+    esac
+    case $1 in
+    --kernel) kernels=$(echo "$2" | tr ',' ' ') ;;
+    --policy) policies=$(echo "$2" | tr ',' ' ') ;;
+    --cpus) smp=$2 ;;
+    --repeat) repeat=$2 ;;
+    --keep) keep=$2 ;;
+    --table) exec python3 "$here/table.py" "$2" ;;
+    esac
+    shift 2
+done
+case $repeat in
+'' | *[!0-9]* | 0*) wrong_usage "--repeat $repeat: a whole number, 1 or more" ;;
+esac
+for kernel in $kernels; do
+    case $kernel in
+    5.10 | 6.1 | 6.12 | 7) ;;
+    *.deb) [ -r "$kernel" ] || wrong_usage "--kernel $kernel: cannot be read" ;;
+    *) wrong_usage "--kernel $kernel: 5.10, 6.1, 6.12, 7 or a .deb file" ;;
+    esac
+done
+for policy in $policies; do
+    case $policy in
+    default | rr | none | lazy | active | immediate | single) ;;
+    *.bpf.c) [ -r "$policy" ] || wrong_usage "--policy $policy: cannot be read" ;;
+    *) wrong_usage "--policy $policy: default, rr, none, lazy, active, immediate, single or a .bpf.c file" ;;
+    esac
+done
+
+work=$(mktemp -d) || exit 1
+mkdir -p "$cache" || exit 1
+pid=
+# Nothing is left behind, interrupts included.
+clean() {
+    [ -z "$pid" ] || kill "$pid" 2>/dev/null
+    rm -rf "$work"
+}
+trap clean EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+[ -n "$keep" ] || keep=$work/results
+mkdir -p "$keep" || exit 1
+keep=$(cd "$keep" && pwd) || exit 1
+
+skipped=0
+skip() {
+    echo "skipped  $*"
+    skipped=$((skipped + 1))
+}
+
+# ---- what is needed ----
+
+# shellcheck source=tests/packages.sh
+. "$root/tests/packages.sh"
+need_to_build
+need libhwloc-dev pkg-config --exists 'hwloc >= 2.0'
+need qemu-system-x86 qemu-system-x86_64 --version
+need seabios test -e /usr/share/seabios/bios-256k.bin
+need busybox-static test -x /bin/busybox
+need cpio cpio --version
+need zstd zstd --version
+need clang clang --version
+need libbpf-dev test -e /usr/include/bpf/bpf_helpers.h
+if ! install_missing "$work/install.log"; then
+    echo "skipped  everything: the packages named above are not to be had"
+    exit 77
+fi
+
+build=$root/build-lab
+{
+    [ -e "$build/build.ninja" ] ||
+        meson setup "$build" "$root" --buildtype=release -Dexperiment=enabled -Dtests=false
+} >"$work/build.log" 2>&1 && ninja -C "$build" >>"$work/build.log" 2>&1 || {
+    cat "$work/build.log" >&2
+    echo "$0: lbsched could not be built" >&2
+    exit 1
+}
+
+# ---- boots ----
+
+# A user's own kernel package becomes a folder like those of fetch.sh; prints its name.
+own_kernel() {
+    name=$(basename "$1" .deb)
+    folder=$cache/kernels/$name
+    if [ ! -s "$folder/vmlinuz" ]; then
+        mkdir -p "$folder" && dpkg -x "$1" "$work/deb" || return 1
+        find "$work/deb" -name 'vmlinuz*' -exec cp {} "$folder/vmlinuz" \;
+        rm -rf "$work/deb"
+        echo "$1" >"$folder/package"
+    fi
+    [ -s "$folder/vmlinuz" ] && echo "$name"
+}
+
+boot() {
+    "$here/boot.sh" "$@" &
+    pid=$!
+    wait "$pid"
+    status=$?
+    pid=
+    return "$status"
+}
+
+# KVM where a kernel boots with it, which is not everywhere where /dev/kvm is; else emulation. What
+# was found holds until the machine boots again.
+choose_accelerator() {
+    known=$cache/accelerator
+    now=$(cat /proc/sys/kernel/random/boot_id)
+    if [ "$(head -n 1 "$known" 2>/dev/null)" != "$now" ]; then
+        found=tcg,thread=multi
+        : >"$work/no-jobs"
+        if [ -w /dev/kvm ] && "$here/initramfs.sh" "$cache" "$work/no-jobs" "$work/image" &&
+            boot kvm 2 "$1" "$work/image" "$work/kvm" 10 2>/dev/null; then
+            found=kvm
+        fi
+        printf '%s\n%s\n' "$now" "$found" >"$known"
+    fi
+    accelerator=$(tail -n 1 "$known")
+}
+
+# The next free number among the results of a row.
+next_run() {
+    last=$(find "$1" -name '*.status' 2>/dev/null | sed 's|.*/||; s|\.status$||' | sort -n | tail -n 1)
+    echo $((${last:-0} + 1))
+}
+
+# One boot: run KERNEL SECONDS SCHEDULER... does one run of each scheduler.
+run() {
+    kernel=$1
+    seconds=$2
+    shift 2
+    folder=$cache/kernels/$kernel
+    objects=
+    : >"$work/jobs"
+    for scheduler in "$@"; do
+        name=$(basename "$scheduler" .bpf.c)
+        echo "$name $name detect --json --trace $name.csv" >>"$work/jobs"
+        [ ! -e "$work/$kernel/$name.bpf.o" ] || objects="$objects $work/$kernel/$name.bpf.o"
+    done
+    # shellcheck disable=SC2086
+    "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/detect" $objects || return 1
+    rm -rf "$work/out"
+    boot "$accelerator" "$smp" "$folder/vmlinuz" "$work/image" "$work/out" "$seconds" || return 1
+    grep -a '^lab:' "$work/out/console"
+    for scheduler in "$@"; do
+        name=$(basename "$scheduler" .bpf.c)
+        row=$keep/$kernel/$name
+        mkdir -p "$row" || return 1
+        n=$(next_run "$row")
+        for file in "$work/out/$name".*; do
+            mv "$file" "$row/$n.${file##*.}" || return 1
+        done
+        cp "$work/out/dmesg" "$row/$n.dmesg"
+    done
+}
+
+# Which of the policies does this kernel take? Compiles them.
+takes() {
+    kernel=$1
+    mkdir -p "$work/$kernel"
+    taken=
+    for scheduler in $policies; do
+        case $scheduler in
+        default | rr)
+            taken="$taken $scheduler"
+            continue
+            ;;
+        *.bpf.c) source=$scheduler ;;
+        *) source=$here/policies/$scheduler.bpf.c ;;
+        esac
+        # Only 7 among the kernels that fetch.sh knows has sched_ext and says so.
+        case $kernel in
+        5.10 | 6.1 | 6.12) continue ;;
+        esac
+        object=$work/$kernel/$(basename "$source" .c).o
+        if why=$("$here/policy.sh" "$cache" "$cache/kernels/$kernel" "$source" "$object" 2>&1); then
+            taken="$taken $scheduler"
+        elif [ $? = 77 ]; then
+            skip "$kernel, $scheduler: $why"
+        else
+            echo "$why" >&2
+            return 1
+        fi
+    done
+}
+
+[ -z "$short" ] || kernels='6.1 7' policies='default lazy active' repeat=1
+accelerator=
+failed=0
+for kernel in $kernels; do
+    case $kernel in
+    *.deb)
+        kernel=$(own_kernel "$kernel") || {
+            echo "$0: there is no vmlinuz in it" >&2
+            exit 1
+        }
+        ;;
+    *)
+        if ! why=$("$here/fetch.sh" "$cache" "$kernel" 2>&1); then
+            skip "kernel $why"
+            continue
+        fi
+        ;;
+    esac
+    [ -n "$accelerator" ] || {
+        choose_accelerator "$cache/kernels/$kernel/vmlinuz"
+        echo "accelerator: $accelerator"
+    }
+    echo "kernel $kernel: $(cat "$cache/kernels/$kernel/package")"
+    takes "$kernel" || exit 1
+    round=0
+    while [ "$round" -lt "$repeat" ]; do
+        round=$((round + 1))
+        # shellcheck disable=SC2086
+        [ -z "$taken" ] || run "$kernel" 600 $taken || failed=$((failed + 1))
+    done
+done
+[ -n "$(find "$keep" -name '*.status' | head -n 1)" ] || {
+    [ "$failed" = 0 ] || exit 1
+    echo "nothing ran: all was skipped"
+    exit 77
+}
+python3 "$here/table.py" "$keep"
+status=$?
+[ "$skipped" = 0 ] || echo "$skipped skipped"
+[ "$failed" = 0 ] || {
+    echo "$failed boots failed"
+    status=1
+}
+exit "$status"

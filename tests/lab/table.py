@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The verdicts of the laboratory as one table: table.py FOLDER
+
+FOLDER holds what run.sh kept of each run: KERNEL/SCHEDULER/N.{status,json,csv,events,...}. Exit status
+1 if a verdict is wrong, a run failed or a scheduler did not do what its name says. A row of which
+more than one run in ten ended as unknown is listed with what was missing, which is no failure yet.
+"""
+import collections
+import json
+import os
+import statistics
+import sys
+
+import truth
+
+# What is known of a scheduler: the policy, and the queues where they are known too.
+TRUTHS = {
+    "default": ("immediate", "per_core"),
+    "rr": ("lazy", "per_core"),
+    "none": ("none", "per_core"),
+    "lazy": ("lazy", "per_core"),
+    "active": ("active", "per_core"),
+    "immediate": ("immediate", "per_core"),
+    "single": ("immediate", "single"),
+}
+KERNELS = ["5.10", "6.1", "6.12", "7"]
+
+
+def kernel_key(kernel):
+    return KERNELS.index(kernel) if kernel in KERNELS else len(KERNELS)
+
+
+class Row:
+    def __init__(self, folder, kernel, scheduler):
+        self.kernel, self.scheduler = kernel, scheduler
+        self.truth = TRUTHS.get(scheduler)
+        self.runs = self.right = self.unknown = 0
+        self.wrong, self.failed, self.missing = [], [], collections.Counter()
+        self.queues = collections.Counter()
+        self.probabilities, self.seconds, self.errors, self.moves = [], [], [], []
+        self.policies = collections.Counter()
+        names = [n[:-7] for n in os.listdir(folder) if n.endswith(".status")]
+        for name in sorted(names, key=int):
+            self.add(os.path.join(folder, name))
+
+    def add(self, base):
+        self.runs += 1
+        run = "%s, %s, run %s" % (self.kernel, self.scheduler, os.path.basename(base))
+        with open(base + ".status") as file:
+            status = file.read().strip()
+        if status not in ("0", "3"):
+            with open(base + (".scheduler" if status == "scheduler" else ".err")) as file:
+                lines = file.read().strip().splitlines()
+            self.failed.append("%s: status %s: %s" % (run, status, lines[-1] if lines else ""))
+            return
+        with open(base + ".json") as file:
+            answer = json.load(file)
+        if os.path.exists(base + ".events") and self.scheduler in truth.MAY_MOVE:
+            found = truth.check(self.scheduler, truth.load(base + ".events"))
+            self.moves.append(found["moves"])
+            self.failed += ["%s: the scheduler: %s" % (run, fault) for fault in found["faults"]]
+        verdict = answer["verdict"]
+        policy = verdict["policy"]
+        self.policies[policy] += 1
+        self.seconds.append(last_end(base + ".csv"))
+        if policy == "unknown":
+            self.unknown += 1
+            for reason in verdict["reasons"]:
+                self.missing[reason.split(":")[0]] += 1
+            return
+        self.probabilities.append(verdict["probabilities"][policy])
+        self.queues[verdict["queues"]] += 1
+        if answer.get("batch"):
+            self.errors.append(answer["batch"]["mean_error_percent"])
+        if self.truth is None:
+            return
+        if policy != self.truth[0]:
+            self.wrong.append("%s: %s, which is %s: %s"
+                              % (run, policy, self.truth[0], "; ".join(verdict["reasons"])))
+        elif verdict["queues"] not in (self.truth[1], "unknown"):
+            self.wrong.append("%s: queues %s, which are %s: %s"
+                              % (run, verdict["queues"], self.truth[1], "; ".join(verdict["reasons"])))
+        else:
+            self.right += 1
+
+    def too_many_unknown(self):
+        return self.unknown > 0.1 * self.runs
+
+    def cells(self):
+        def median(values, form):
+            return form % statistics.median(values) if values else "-"
+        return [self.kernel, self.scheduler, " or ".join(self.truth[:1]) if self.truth else "?",
+                str(self.runs), str(self.right) if self.truth else "-", str(len(self.wrong)),
+                str(self.unknown), " ".join("%s %d" % pair for pair in self.policies.most_common()),
+                " ".join("%s %d" % pair for pair in self.queues.most_common()) or "-",
+                median(self.probabilities, "%.4f"), median(self.seconds, "%.1f"),
+                median(self.errors, "%.1f"), median(self.moves, "%.0f")]
+
+
+COLUMNS = ["kernel", "scheduler", "truth", "runs", "right", "wrong", "unknown", "verdicts", "queues",
+           "prob.", "s", "error %", "moves"]
+
+
+def last_end(path):
+    """How long the experiment took: when its last unit ended. The units are the file's first table."""
+    ends, column = [0], None
+    with open(path) as file:
+        for line in file:
+            fields = line.rstrip("\n").split(",")
+            if line[0] == "#":
+                if column is not None:
+                    break
+            elif column is None:
+                column = fields.index("end_s")
+            else:
+                ends.append(float(fields[column]))
+    return max(ends)
+
+
+def rows_of(folder):
+    rows = []
+    for kernel in sorted(os.listdir(folder), key=kernel_key):
+        schedulers = os.path.join(folder, kernel)
+        if not os.path.isdir(schedulers):
+            continue
+        order = list(TRUTHS)
+        for scheduler in sorted(os.listdir(schedulers),
+                                key=lambda s: order.index(s) if s in order else len(order)):
+            path = os.path.join(schedulers, scheduler)
+            if os.path.isdir(path):
+                rows.append(Row(path, kernel, scheduler))
+    return [row for row in rows if row.runs > 0]
+
+
+def main():
+    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
+        sys.exit(__doc__)
+    rows = rows_of(sys.argv[1])
+    table = [COLUMNS] + [row.cells() for row in rows]
+    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
+    for i, line in enumerate(table):
+        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
+        if i == 0:
+            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    for row in rows:
+        if row.too_many_unknown():
+            print("\n%s, %s: %d of %d unknown, which is too many; what was missing:"
+                  % (row.kernel, row.scheduler, row.unknown, row.runs))
+            for reason, times in row.missing.most_common(4):
+                print("  %d times: %s" % (times, reason))
+    faults = [fault for row in rows for fault in row.wrong + row.failed]
+    if faults:
+        print("\nwrong:")
+    for fault in faults:
+        print("  " + fault)
+    print("\n%d passed, %d failed" % (sum(row.right for row in rows), len(faults)))
+    return 1 if faults or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
