@@ -113,7 +113,8 @@ static bool may_run_on(const struct task_struct *p, s32 cpu) {
 }
 
 /* New tasks are dealt to the lists in turn; a woken one returns to the list it left. Who may not
- * run there any longer goes where it may. NULL for the kernel's own threads, which are in no list. */
+ * run there any longer goes where it may. NULL for the kernel's own threads, which are in no list.
+ */
 static struct membership *membership_of(struct task_struct *p) {
     if (p->flags & KERNEL_THREAD)
         return NULL;
@@ -137,7 +138,8 @@ s32 BPF_PROG(lab_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags
 }
 
 /* Who wakes need not compute: it counts as of a list from its second tick on. So the program that
- * controls an experiment, and sleeps most of the time, does not change the lists that it observes. */
+ * controls an experiment, and sleeps most of the time, does not change the lists that it observes.
+ */
 SEC("struct_ops/runnable")
 void BPF_PROG(lab_runnable, struct task_struct *p, u64 flags) {
     struct membership *m = membership_of(p);
@@ -188,7 +190,8 @@ SEC("struct_ops/running")
 void BPF_PROG(lab_running, struct task_struct *p) {
     struct membership *m = bpf_task_storage_get(&memberships, p, NULL, 0);
     s32 cpu = scx_bpf_task_cpu(p);
-    if (m == NULL || m->list == cpu)
+    /* Who has just been bound to another CPU runs here once more, on the way. */
+    if (m == NULL || m->list == cpu || !may_run_on(p, cpu))
         return;
     note(MOVE, p->pid, m->list, cpu, length(cpu));
     m->list = cpu;
@@ -220,14 +223,14 @@ s32 BPF_PROG(lab_init) {
 
 #define POLICY(policy)                                                                             \
     SEC(".struct_ops.link")                                                                        \
-    struct sched_ext_ops lab_##policy = {.select_cpu = (void *)lab_select_cpu,                           \
-                                   .enqueue = (void *)lab_enqueue,                                 \
-                                   .dispatch = (void *)lab_dispatch,                               \
-                                   .runnable = (void *)lab_runnable,                               \
-                                   .quiescent = (void *)lab_quiescent,                             \
-                                   .running = (void *)lab_running,                                 \
-                                   .tick = (void *)lab_tick,                                       \
-                                   .init = (void *)lab_init,                                       \
-                                   .name = #policy}
+    struct sched_ext_ops lab_##policy = {.select_cpu = (void *)lab_select_cpu,                     \
+                                         .enqueue = (void *)lab_enqueue,                           \
+                                         .dispatch = (void *)lab_dispatch,                         \
+                                         .runnable = (void *)lab_runnable,                         \
+                                         .quiescent = (void *)lab_quiescent,                       \
+                                         .running = (void *)lab_running,                           \
+                                         .tick = (void *)lab_tick,                                 \
+                                         .init = (void *)lab_init,                                 \
+                                         .name = #policy}
 
 #endif
