@@ -1132,6 +1132,56 @@ lb_status lb_trace_profile(const lb_trace *trace, const lb_model *model, lb_tabl
  * @since 0.1 */
 lb_status lb_trace_latency(const lb_trace *trace, lb_table **ret_table, lb_error *err);
 
+/** How two results are compared. @since 0.1 */
+typedef struct lb_compare_options {
+    size_t size;            /**< sizeof(lb_compare_options), set by its init function. */
+    const char *metric;     /**< The column that is compared. Default NULL: every column that both
+                                 tables have, a row for each. */
+    double confidence;      /**< Of the intervals; differences are called at 1 less it: 0.5 to 1, 1
+                                 excluded. Default 0.95. */
+    double smallest_effect; /**< The least relative difference worth naming: 0 to 1, 1 excluded.
+                                 Default 0.02. */
+} lb_compare_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_compare_options_init(lb_compare_options *options, size_t size);
+
+/** Compares two results of the same work under two conditions: kernels, classes, settings. Each
+ * row of a result is one run; its label names the point of a sweep ("users 8"), rows of one label
+ * are repetitions. Two columns are no metrics: `valid` (0: the run was disturbed; it is counted,
+ * and left out of the statistics), and `block` (the number of an interleaved block, such as ABBA:
+ * then conditions are compared within each block, so that what changes slowly in the machine meets
+ * both alike).
+ *
+ * A row for each label that both have (and each metric), with columns:
+ * - runs_base, runs_other, invalid_base, invalid_other: how many;
+ * - median_base, median_other, and _low and _high of each: the medians' intervals (Hettmansperger
+ *   and Sheather 1986);
+ * - stddev_base_percent, relative_percent, relative_stddev_percent: means relative to the base's,
+ * and standard deviations, as SDET's results are given;
+ * - ratio, ratio_low, ratio_high: other to base, and its interval: of blocks the median of their
+ *   ratios, else Hodges and Lehmann's (1963); only of positive values;
+ * - blocks: how many were compared (0: the runs as they are);
+ * - p: of blocks by the signed rank test, else by Mann and Whitney's; p_adjusted: over all rows
+ *   (Holm 1979);
+ * - superiority: how often a run of the other has the larger value, ties one half;
+ * - difference: 1 or -1 if the other is larger or smaller by `smallest_effect` at least, and by
+ *   chance less often than confidence allows; 0 if the interval lies within `smallest_effect`; NAN:
+ *   not decided.
+ *
+ * NAN stands where there are too few runs (6 for an interval of 95 %). The metadata of both results
+ * are there as base.KEY and other.KEY.
+ * @param base what is compared with
+ * @param other the other condition
+ * @param options NULL: the defaults
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: an option out of range, or tables that have no label or no metric in
+ *         common; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_compare(const lb_table *base, const lb_table *other, const lb_compare_options *options,
+                     lb_table **ret_table, lb_error *err);
+
 /** @} */
 
 /** @defgroup experiment Host and experiments

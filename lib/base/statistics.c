@@ -151,6 +151,53 @@ static double *signed_rank_ways(size_t n) {
     return ways;
 }
 
+/* How many differences may be left out at each end so that no more than `tail` of probability is,
+ * by the normal approximation. */
+static size_t normal_ends(size_t n, size_t m, double tail) {
+    double x = (double)n, y = (double)m, low = 0, high = 40;
+    for (int i = 0; i < 100; i++) {
+        double z = (low + high) / 2;
+        if (erfc(z / sqrt(2)) / 2 > tail)
+            low = z;
+        else
+            high = z;
+    }
+    double ends = x * y / 2 - high * sqrt(x * y * (x + y + 1) / 12);
+    return ends < 0 ? 0 : (size_t)ends;
+}
+
+static size_t exact_ends(const double *ways, size_t values, double tail) {
+    double all = 0, below = 0;
+    for (size_t i = 0; i < values; i++)
+        all += ways[i];
+    size_t ends = 0;
+    while (2 * (ends + 1) < values && below + ways[ends] <= tail * all)
+        below += ways[ends++];
+    return ends;
+}
+
+bool lbi_shift_interval(const double *differences, size_t n, size_t m, double confidence,
+                        double *ret_low, double *ret_high, bool *ret_possible) {
+    double tail = (1 - confidence) / 2;
+    size_t ends;
+    *ret_possible = false;
+    if (n < EXACT_BELOW && m < EXACT_BELOW) {
+        double *ways = rank_sum_ways(n, m);
+        if (ways == NULL)
+            return false;
+        ends = exact_ends(ways, n * m + 1, tail);
+        free(ways);
+    } else {
+        ends = normal_ends(n, m, tail);
+    }
+    if (ends == 0)
+        return true;
+    *ret_possible = true;
+    *ret_low = differences[ends - 1];
+    *ret_high = differences[n * m - ends];
+    return true;
+}
+
 static bool exact_test(double *ways, size_t values, double statistic, double *ret_p) {
     if (ways == NULL)
         return false;

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "trace/csv.h"
+#include "trace/table_meta.h"
 
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -119,6 +120,23 @@ lb_status lb_table_add_row(lb_table *table, const char *label, const double *val
 
 lb_status lb_table_set_meta(lb_table *table, const char *key, const char *value, lb_error *err) {
     return lbi_meta_set(&table->meta, key, value, err);
+}
+
+lb_status lbi_table_copy_meta(lb_table *to, const lb_table *from, const char *prefix,
+                              lb_error *err) {
+    lb_status status = LB_OK;
+    for (size_t i = 0; i < from->meta.count && status == LB_OK; i++) {
+        const lbi_meta_entry *entry = &from->meta.entries[i];
+        lbi_text text = {0};
+        lbi_text_string(&text, prefix);
+        lbi_text_string(&text, entry->key);
+        char *key = lbi_text_take(&text, NULL);
+        if (key == NULL)
+            return lbi_error_nomem(err, "metadata");
+        status = lb_table_set_meta(to, key, entry->value, err);
+        free(key);
+    }
+    return status;
 }
 
 size_t lb_table_rows(const lb_table *table) {

@@ -157,6 +157,10 @@ AT(lb_import_options, form, 8);
 AT(lb_import_options, cores, 12);
 AT(lb_import_options, unit_work, 16);
 AT(lb_import_options, comm, 24);
+AT_LEAST(lb_compare_options, 32);
+AT(lb_compare_options, metric, 8);
+AT(lb_compare_options, confidence, 16);
+AT(lb_compare_options, smallest_effect, 24);
 AT_LEAST(lb_classify_options, 16);
 AT(lb_classify_options, confidence, 8);
 

@@ -26,6 +26,22 @@ static void print_check(const char *what, const char *expression, double value) 
     printf("check(\"%s\", %s, %.17g)\n", what, expression, value);
 }
 
+static int check_shift(const double *a, size_t n, const double *b, size_t m) {
+    static double differences[50 * 50];
+    double low, high;
+    bool possible;
+    for (size_t i = 0; i < n * m; i++)
+        differences[i] = a[i / m] - b[i % m];
+    lbi_sort_doubles(differences, n * m);
+    if (!lbi_shift_interval(differences, n, m, 0.95, &low, &high, &possible))
+        return 0;
+    if (possible) {
+        print_check("shift, low", "wilcox.test(a, b, conf.int = TRUE)$conf.int[1]", low);
+        print_check("shift, high", "wilcox.test(a, b, conf.int = TRUE)$conf.int[2]", high);
+    }
+    return 1;
+}
+
 int main(void) {
     printf("check <- function(what, r, ours) if (!isTRUE(abs(r - ours) <= 1e-6 * max(1, abs(r))))\n"
            "    stop(what, \": R says \", r, \", lbsched \", ours)\n");
@@ -49,6 +65,8 @@ int main(void) {
             return 1;
         print_check("V", "wilcox.test(d)$statistic", u);
         print_check("signed rank", "wilcox.test(d)$p.value", p);
+        if (!rounded && n < 50 && m < 50 && !check_shift(a, n, b, m))
+            return 1;
         lbi_sort_doubles(a, n);
         low = lbi_random_unit(&random);
         printf("q <- %.17g\n", low);

@@ -29,6 +29,12 @@ bool lbi_median_interval(const double *sorted, size_t n, double confidence, doub
 bool lbi_rank_sum_test(const double *a, size_t n, const double *b, size_t m, double *ret_u,
                        double *ret_p);
 
+/* The interval of the shift between two samples that the rank sum test does not reject: of all n m
+ * differences between them, sorted. *ret_possible is false where they are too few. False: no memory.
+ */
+bool lbi_shift_interval(const double *differences, size_t n, size_t m, double confidence,
+                        double *ret_low, double *ret_high, bool *ret_possible);
+
 /* Two-sided p of the hypothesis that the differences lie around 0: Wilcoxon's signed rank test,
  * exact where there are no ties, no zeros and fewer than 50 differences, else by the normal
  * approximation. *ret_v is the sum of the positive ones' ranks. False: no memory. NAN where no
