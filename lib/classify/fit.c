@@ -13,6 +13,7 @@
 
 /* A second, wider search is worth it where lists leave a share of time unexplained between these,
  * and bounds times tasks are few enough. */
+#define DISTURBED_LEAST 0.004
 #define SEARCH_LEAST 0.01
 #define SEARCH_MOST 0.25
 #define SEARCH_CELLS 50000
@@ -23,13 +24,15 @@ static double log_sum(double a, double b) {
 }
 
 /* Lazy balancing may take from any list or from the longest; which, is not the question. */
-static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_pace *pace, lbi_lists *ret_lists,
+static lb_status fit_lazy(const lbi_progress *p, lbi_how how, lbi_pace *pace, lbi_lists *ret_lists,
                           lb_error *err) {
     lbi_lists any, longest;
-    lb_status status = lbi_lists_fit(p, LB_POLICY_LAZY, false, wide, pace, &any, err);
+    how.longest = false;
+    lb_status status = lbi_lists_fit(p, LB_POLICY_LAZY, how, pace, &any, err);
     if (status != LB_OK)
         return status;
-    status = lbi_lists_fit(p, LB_POLICY_LAZY, true, wide, pace, &longest, err);
+    how.longest = true;
+    status = lbi_lists_fit(p, LB_POLICY_LAZY, how, pace, &longest, err);
     if (status != LB_OK) {
         lbi_lists_free(&any);
         return status;
@@ -42,11 +45,11 @@ static lb_status fit_lazy(const lbi_progress *p, bool wide, lbi_pace *pace, lbi_
 }
 
 /* Nothing is to be freed where it fails. */
-static lb_status fit_lists(const lbi_progress *p, lb_policy policy, bool wide, lbi_pace *pace,
+static lb_status fit_lists(const lbi_progress *p, lb_policy policy, lbi_how how, lbi_pace *pace,
                            lbi_lists *ret_lists, lb_error *err) {
     if (policy == LB_POLICY_LAZY)
-        return fit_lazy(p, wide, pace, ret_lists, err);
-    return lbi_lists_fit(p, policy, false, wide, pace, ret_lists, err);
+        return fit_lazy(p, how, pace, ret_lists, err);
+    return lbi_lists_fit(p, policy, how, pace, ret_lists, err);
 }
 
 /* All policies, with `done` as it is scaled now. */
@@ -60,7 +63,7 @@ static lb_status fit_policies(lbi_fit *fit, double *workspace, lbi_pace *pace, l
     lbi_sharing_fit(p, workspace, pace, &fit->sharing);
     fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
-        lb_status status = fit_lists(p, (lb_policy)i, false, pace, &fit->lists[i], err);
+        lb_status status = fit_lists(p, (lb_policy)i, (lbi_how){0}, pace, &fit->lists[i], err);
         if (status != LB_OK)
             return status;
         fit->log_likelihood[i] = fit->lists[i].log_likelihood;
@@ -80,30 +83,63 @@ double lbi_log_scale_prior(const lbi_progress *p, double scale) {
     return isnan(p->known_scale) ? 0 : fmax(-off * off / 2, SCALE_PRIOR_LEAST);
 }
 
-/* Lists that explain most of the trace and not all of it may be the right ones after a wrong turn
- * of the search. */
-static lb_status search_again(lbi_fit *fit, lbi_pace *pace, lb_error *err) {
+/* What makes a log likelihood at a scale one of progress as it is in the trace. */
+static double unscaled(const lbi_progress *p, double scale, size_t observations) {
+    return (double)observations * log(scale) + lbi_log_scale_prior(p, scale);
+}
+
+/* Searches again under one policy; the better history is kept. */
+static lb_status search_policy(lbi_fit *fit, lb_policy policy, lbi_how how, lbi_pace *pace,
+                               lb_error *err) {
     lbi_progress *p = &fit->progress;
+    lbi_lists again, *lists = &fit->lists[policy];
+    lbi_progress_scale(p, fit->scale[policy]);
+    lb_status status = fit_lists(p, policy, how, pace, &again, err);
+    lbi_progress_scale(p, 1 / fit->scale[policy]);
+    if (status != LB_OK)
+        return status;
+    if (again.log_likelihood > lists->log_likelihood) {
+        fit->log_likelihood[policy] =
+            again.log_likelihood + unscaled(p, fit->scale[policy], fit->observations);
+        lbi_lists better = again;
+        again = *lists;
+        *lists = better;
+    }
+    lbi_lists_free(&again);
+    return LB_OK;
+}
+
+static lb_policy best_lists(const lbi_fit *fit) {
     int best = LB_POLICY_NONE;
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         best = fit->log_likelihood[i] > fit->log_likelihood[best] ? i : best;
-    lbi_lists wide, *lists = &fit->lists[best];
-    if (p->bounds * p->tasks > SEARCH_CELLS || lists->misfit < SEARCH_LEAST ||
-        lists->misfit > SEARCH_MOST)
+    return (lb_policy)best;
+}
+
+/* Lists that explain much of the trace and not all of it may be the right ones, with something that
+ * disturbed them, or after a wrong turn of the search. */
+static lb_status search_again(lbi_fit *fit, lbi_pace *pace, lb_error *err) {
+    const lbi_progress *p = &fit->progress;
+    lb_policy best = best_lists(fit);
+    lbi_how how = {.disturbed = true};
+    if (fit->log_likelihood[LB_POLICY_IMMEDIATE] > fit->log_likelihood[best] &&
+        fit->log_likelihood[LB_POLICY_IMMEDIATE] > fit->log_likelihood[LB_POLICY_UNKNOWN] &&
+        fit->sharing.misfit < DISTURBED_LEAST)
         return LB_OK;
-    lbi_progress_scale(p, fit->scale[best]);
-    lb_status status = fit_lists(p, (lb_policy)best, true, pace, &wide, err);
-    lbi_progress_scale(p, 1 / fit->scale[best]);
-    if (status != LB_OK)
-        return status;
-    if (wide.log_likelihood > lists->log_likelihood) {
-        fit->log_likelihood[best] += wide.log_likelihood - lists->log_likelihood;
-        lbi_lists better = wide;
-        wide = *lists;
-        *lists = better;
+    if (fit->lists[best].misfit < DISTURBED_LEAST &&
+        fit->log_likelihood[best] > fit->log_likelihood[LB_POLICY_UNKNOWN])
+        return LB_OK;
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
+        lb_status status = search_policy(fit, (lb_policy)i, how, pace, err);
+        if (status != LB_OK)
+            return status;
     }
-    lbi_lists_free(&wide);
-    return LB_OK;
+    best = best_lists(fit);
+    how.wide = true;
+    if (p->bounds * p->tasks > SEARCH_CELLS || fit->lists[best].misfit < SEARCH_LEAST ||
+        fit->lists[best].misfit > SEARCH_MOST)
+        return LB_OK;
+    return search_policy(fit, best, how, pace, err);
 }
 
 /* Each policy with the scale that suits it best. Densities are those of scaled progress, so each
@@ -126,7 +162,7 @@ lb_status lbi_fit_all(lbi_fit *fit, lb_error *err) {
         scale = p->scale[i];
         lbi_fit one = {.progress = *p};
         status = fit_policies(&one, workspace, &pace, err);
-        double rescale = (double)best.observations * log(scale) + lbi_log_scale_prior(p, scale);
+        double rescale = unscaled(p, scale, best.observations);
         for (int j = 0; j < LBI_POLICIES && status == LB_OK; j++) {
             if (one.log_likelihood[j] + rescale <= best.log_likelihood[j])
                 continue;

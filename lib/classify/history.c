@@ -14,6 +14,7 @@ double lbi_length(const lbi_history *h) {
 
 void lbi_history_begin(lbi_history *s) {
     s->at = 0;
+    s->guest = 0;
     s->now = (lbi_interval){0};
     memset(s->size, 0, s->p->tasks * sizeof *s->size);
 }
@@ -31,6 +32,10 @@ bool lbi_history_next(lbi_history *s) {
     for (; s->at < s->lists->count && s->lists->steps[s->at].bound <= i->from;
          s->at++, i->steps++) {
         const lbi_step *step = &s->lists->steps[s->at];
+        if (step->kind == LBI_STEP_GUEST) {
+            s->guest = step->to;
+            continue;
+        }
         s->size[step->task] = step->kind == LBI_STEP_END ? 0 : step->to;
         if (s->since != NULL && step->kind != LBI_STEP_END)
             s->since[step->task] = step->bound;
@@ -40,15 +45,17 @@ bool lbi_history_next(lbi_history *s) {
     if (i->alive == p->tasks)
         return false;
     i->to = p->end[i->alive];
+    if (s->at < s->lists->count && s->lists->steps[s->at].bound < i->to)
+        i->to = s->lists->steps[s->at].bound;
     double late = fmin(LATE_SECONDS, LATE_PART * (p->time[i->to] - p->time[i->from]));
     i->late = i->from;
     while (p->time[i->late] < p->time[i->from] + late)
         i->late++;
     if (i->late == i->to)
         i->late = i->from;
-    double lists = 0;
-    i->shortest = UINT16_MAX;
-    i->longest = 0;
+    double lists = s->guest > 0 ? 1.0 / s->guest : 0;
+    i->shortest = s->guest > 0 ? s->guest : UINT16_MAX;
+    i->longest = s->guest;
     for (uint32_t task = i->alive; task < p->tasks; task++) {
         uint16_t size = s->size[task];
         lists += 1.0 / size;
@@ -73,7 +80,8 @@ size_t lbi_changed(const lbi_history *s, uint16_t from, uint16_t to, uint32_t *t
     for (size_t j = 0; j < i->steps; j++) {
         const lbi_step *step = &i->step[j];
         bool is = step->from == from && step->to == to && step->kind != LBI_STEP_END &&
-                  step->kind != LBI_STEP_START && s->size[step->task] == to;
+                  step->kind != LBI_STEP_START && step->kind != LBI_STEP_GUEST &&
+                  step->kind != LBI_STEP_REPAIR && s->size[step->task] == to;
         for (size_t l = 0; is && l < n; l++)
             is = tasks[l] != step->task;
         if (is)

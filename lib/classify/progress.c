@@ -379,7 +379,12 @@ static double mean_cpu_time(const lb_unit *units, size_t n) {
  * tell. Rotation moves some of them apart, so that a low quantile is taken. */
 static double unit_spread(const lbi_progress *p, double *values, size_t room) {
     size_t count = 0;
+    uint32_t ended = 0;
     for (size_t k = 0; k + 2 < p->bounds; k++) {
+        while (ended < p->tasks && p->end[ended] <= k)
+            ended++;
+        if (ended < p->tasks && p->end[ended] == k + 1)
+            continue;
         double first = p->time[k + 1] - p->time[k], second = p->time[k + 2] - p->time[k + 1];
         if (fabs(first / second - 1) > 1e-6)
             continue;

@@ -7,7 +7,8 @@
 
 /* An interval between ends, and what happened at its beginning. */
 typedef struct lbi_interval {
-    size_t before, from, to; /* bounds: the interval before, and this one */
+    size_t before, from, to; /* bounds: the interval before, and this one, which a guest's coming
+                                and going ends too */
     size_t late;             /* from when on what comes late has come, if it comes */
     const lbi_step *step;    /* of the instant `from` */
     size_t steps;
@@ -22,6 +23,7 @@ typedef struct lbi_history {
     uint16_t *size;  /* [task], the caller's: its list's length at present .. */
     uint32_t *since; /* .. and the bound since when; NULL where that is not asked for */
     size_t at;       /* steps consumed */
+    uint16_t guest;  /* the length of the list of a task that is not in the trace; 0: none */
     lbi_interval now;
 } lbi_history;
 

@@ -10,7 +10,9 @@ typedef enum lbi_step_kind {
     LBI_STEP_START, /* a list's length at the beginning */
     LBI_STEP_END,   /* a task ended */
     LBI_STEP_MATE,  /* a task's list changed its length */
-    LBI_STEP_MOVE   /* a task, or one of its mates who cannot be told from it, moved */
+    LBI_STEP_GUEST, /* a task that is not in the trace is in a list of length `to`; 0: it is gone */
+    LBI_STEP_REPAIR, /* its list had its length for a while already: a wrong guess is mended */
+    LBI_STEP_MOVE    /* a task, or one of its mates who cannot be told from it, moved */
 } lbi_step_kind;
 
 /* One thing that happened in the most probable history under lists. */
@@ -43,10 +45,16 @@ typedef struct lbi_pace {
 bool lbi_pace_note(lbi_pace *pace, const lbi_progress *progress, size_t bound,
                    double log_likelihood);
 
-/* `longest`: lazy balancing takes from the longest list, not from any. `wide`: a search that takes
- * longer and loses its way less. One that falls behind the pace ends early: its misfit is 1. */
-lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, bool longest, bool wide,
-                        lbi_pace *pace, lbi_lists *ret_lists, lb_error *err);
+/* How a search under run lists goes. */
+typedef struct lbi_how {
+    bool longest;   /* lazy balancing takes from the longest list, not from any */
+    bool wide;      /* takes longer and loses its way less */
+    bool disturbed; /* moves may come late, and tasks that are not in the trace may come and go */
+} lbi_how;
+
+/* One that falls behind the pace ends early: its misfit is 1. */
+lb_status lbi_lists_fit(const lbi_progress *progress, lb_policy policy, lbi_how how, lbi_pace *pace,
+                        lbi_lists *ret_lists, lb_error *err);
 void lbi_lists_free(lbi_lists *lists);
 
 /* What even sharing makes of it. */
