@@ -19,11 +19,16 @@ static const char usage[] =
     "      --plot FILE    draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
     "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
     "      --seed N       draw the second batch's works from this number (default: the time)\n"
+    "      --self-test    emulate five schedulers instead and see whether each is detected as "
+    "itself:\n"
+    "                     can verdicts be trusted on this machine? (--budget for each)\n"
     "  -h, --help         print this and exit\n"
     "  -V, --version      print the version and exit\n"
     "\n"
-    "Exit status: 0 a policy is the verdict, 3 what was measured does not decide, 1 an error,\n"
-    "2 a wrong command line, 130 interrupted (128 and the signal's number).\n"
+    "Exit status: 0 a policy is the verdict (--self-test: all are right), 3 what was measured "
+    "does\n"
+    "not decide (one is not), 1 an error, 2 a wrong command line, 130 interrupted (128 and the "
+    "signal's number).\n"
     "The machine should be idle otherwise. The scheduling class is inherited: try\n"
     "'chrt -r 1 detect' as root.\n";
 
@@ -34,7 +39,7 @@ enum {
 static const double shortest_work = 0.2, longest_work = 2;
 
 struct options {
-    bool json;
+    bool json, self_test;
     const char *trace, *plot;
     uint64_t seed;
     lb_experiment_options experiment;
@@ -240,6 +245,36 @@ static int report_json(struct findings *findings, const struct options *options)
     return STATUS_OK;
 }
 
+/* Each row of the self-test, and how many were not right. */
+static int report_self_test(const lb_host *host, const struct options *options) {
+    static const char *const policies[] = {"unknown", "none", "lazy", "active", "immediate"};
+    lb_error err;
+    lb_table *table = NULL;
+    char *text = NULL;
+    int status = STATUS_OK;
+    if (lb_self_test(host, options->seed, &options->experiment, &table, &err) != LB_OK)
+        return give_up(&err);
+    if (options->json && lb_table_format(table, LB_FORMAT_JSON, &text, &err) != LB_OK)
+        return fail("%s", err.message);
+    if (options->json)
+        printf("%s\n", text);
+    else
+        printf("%-14s %-10s %12s %9s %14s\n", "emulated", "detected", "probability", "seconds",
+               "foreign CPU");
+    for (size_t row = 0; row < lb_table_rows(table); row++) {
+        if (lb_table_get(table, row, "right") == 0)
+            status = STATUS_UNKNOWN;
+        if (!options->json)
+            printf("%-14s %-10s %12.4f %9.1f %12.2f %%\n", lb_table_label(table, row),
+                   policies[(int)lb_table_get(table, row, "policy")],
+                   lb_table_get(table, row, "probability"), lb_table_get(table, row, "seconds"),
+                   lb_table_get(table, row, "foreign_percent"));
+    }
+    lb_free(text);
+    lb_table_free(table);
+    return status;
+}
+
 /* What was asked to be kept of the measurement; returns STATUS_ERROR where that failed. */
 static int save(const struct findings *findings, const struct options *options) {
     lb_error err;
@@ -263,13 +298,19 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         TRACE,
         PLOT,
         BUDGET,
-        SEED
+        SEED,
+        SELF_TEST
     };
     static const struct option long_options[] = {
-        {"json", no_argument, NULL, JSON},       {"trace", required_argument, NULL, TRACE},
-        {"plot", required_argument, NULL, PLOT}, {"budget", required_argument, NULL, BUDGET},
-        {"seed", required_argument, NULL, SEED}, {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},     {NULL, 0, NULL, 0},
+        {"json", no_argument, NULL, JSON},
+        {"trace", required_argument, NULL, TRACE},
+        {"plot", required_argument, NULL, PLOT},
+        {"budget", required_argument, NULL, BUDGET},
+        {"seed", required_argument, NULL, SEED},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {"self-test", no_argument, NULL, SELF_TEST},
+        {NULL, 0, NULL, 0},
     };
     *ret_options = (struct options){.seed = (uint64_t)time(NULL)};
     lb_experiment_options_init(&ret_options->experiment, sizeof ret_options->experiment);
@@ -295,6 +336,9 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         case SEED:
             if (!parse_integer(optarg, 0, UINT64_MAX, &ret_options->seed))
                 return usage_error("--seed %s: a whole number, 0 or more", optarg);
+            break;
+        case SELF_TEST:
+            ret_options->self_test = true;
             break;
         case 'h':
             printf("%s", usage);
@@ -322,7 +366,10 @@ int main(int argc, char **argv) {
     struct findings findings = {0};
     if (lb_host_open(NULL, &findings.host, &err) != LB_OK)
         return fail("%s", err.message);
-    status = options.json ? report_json(&findings, &options) : report(&findings, &options);
+    if (options.self_test)
+        status = report_self_test(findings.host, &options);
+    else
+        status = options.json ? report_json(&findings, &options) : report(&findings, &options);
     if (interrupted() == 0 && save(&findings, &options) != STATUS_OK)
         status = STATUS_ERROR;
     lb_table_free(findings.batch);

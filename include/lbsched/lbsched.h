@@ -1283,21 +1283,38 @@ lb_finding_kind lb_host_finding_kind(const lb_host *host, size_t index);
  * the host; NULL: no such finding. @since 0.1 */
 const char *lb_host_finding(const lb_host *host, size_t index);
 
-/** What an experiment is for. @since 0.1 */
+/** What an experiment is for. docs/experiments.md tells how each is made. @since 0.1 */
 typedef enum lb_experiment_kind {
-    LB_EXPERIMENT_DETECT = 1 /**< Staggered ends: who speeds up when a task ends? */
+    LB_EXPERIMENT_EVEN,    /**< Does the system spread equal tasks evenly by itself? */
+    LB_EXPERIMENT_DETECT,  /**< Staggered ends: who speeds up when a task ends? */
+    LB_EXPERIMENT_QUEUES,  /**< One run queue, or one for each core? */
+    LB_EXPERIMENT_PROFILE, /**< The duration of a unit against the number of running tasks. */
+    LB_EXPERIMENT_LATENCY, /**< How long does balancing take? */
+    LB_EXPERIMENT_EVENTS   /**< What starts balancing: an end, sleep, wake, fork, unpinning? */
 } lb_experiment_kind;
+
+/** How #LB_EXPERIMENT_DETECT chooses who ends when. @since 0.1 */
+typedef enum lb_detect_design {
+    LB_DETECT_ADAPTIVE = 0, /**< As it goes: it ends whoever tells policies apart, and stops as soon
+                                 as one has the confidence asked for. */
+    LB_DETECT_FIXED /**< The seed's: all ends are fixed beforehand, and nothing is judged. */
+} lb_detect_design;
 
 /** How an experiment is run. @since 0.1 */
 typedef struct lb_experiment_options {
     size_t size;             /**< sizeof(lb_experiment_options), set by its init function. */
     uint32_t tasks_per_core; /**< How many workers start on each core: 3 or more, 4,096 at most on
-                                  all cores together. Default 3. */
+                                  all cores together. Default 0: 3, in a fixed design 4. */
     uint32_t reserved;       /**< 0. */
     double unit_work;        /**< CPU seconds of one unit of work, 0.0005 to 1. Default 0.01. */
     double budget;           /**< Seconds that the whole call may take, 1 or more. Default 20. */
     lb_progress_fn progress; /**< Default NULL. */
     void *progress_user;     /**< Handed to `progress`. Default NULL. */
+    double confidence;       /**< How sure a verdict must be: an adaptive experiment then stops, and
+                                  lb_detect() calls less than that unknown. 0.5 to 1, 1 excluded;
+                                  0, the default: 0.95. */
+    int32_t design;          /**< An #lb_detect_design. Default #LB_DETECT_ADAPTIVE. */
+    uint32_t reserved2;      /**< 0. */
 } lb_experiment_options;
 
 /** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
@@ -1337,6 +1354,45 @@ lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
 lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workload,
                                  const lb_experiment_options *options, lb_trace **ret_trace,
                                  lb_error *err);
+
+/** Runs #LB_EXPERIMENT_DETECT, adaptive, on a scheduler that is known: the calling thread stands in
+ * for the kernel's balancing. Workers stay bound to one core each and are moved as the model says
+ * (lb_sim_new()); or, as a single run queue would have it, as many run as there are cores, a time
+ * slice of 20 ms each, while the others are stopped (SIGSTOP, SIGCONT). The trace looks like one of
+ * a kernel that does so: what lb_classify() makes of it tells how far a verdict can be trusted on
+ * this machine.
+ * @param host NULL: this machine
+ * @param model with as many cores as the host; speeds are without effect, and where immediate
+ *        balancing has no rotation_time it is 0.1 s
+ * @param queues #LB_QUEUES_PER_CORE; or #LB_QUEUES_SINGLE, of an immediate model
+ * @param seed decides the model's random choices
+ * @param options NULL: the defaults
+ * @param ret_trace sealed; the caller frees it with lb_trace_free(). Its metadata say `emulated`.
+ * @param err may be NULL
+ * @return as lb_experiment_run(); #LB_ERR_UNSUPPORTED: a fixed design
+ * @since 0.1 */
+lb_status lb_experiment_emulate(const lb_host *host, const lb_model *model, lb_queues queues,
+                                uint64_t seed, const lb_experiment_options *options,
+                                lb_trace **ret_trace, lb_error *err);
+
+/** Tells whether verdicts can be trusted on this machine: emulates five schedulers
+ * (lb_experiment_emulate()) and classifies what each does. A row for each ("none", "lazy",
+ * "active", "immediate", "single queue"), with the columns
+ * - right: 1 where it was detected as itself (queues not known are no error), else 0;
+ * - policy, queues: the verdict, an #lb_policy and an #lb_queues;
+ * - probability, queues_probability: of what is right;
+ * - seconds: from the start to the verdict;
+ * - foreign_percent: the CPU time that others used meanwhile; NAN: not known.
+ *
+ * @param host NULL: this machine
+ * @param seed decides the schedulers' random choices
+ * @param options NULL: the defaults; the budget is that of each of the five
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return as lb_experiment_emulate()
+ * @since 0.1 */
+lb_status lb_self_test(const lb_host *host, uint64_t seed, const lb_experiment_options *options,
+                       lb_table **ret_table, lb_error *err);
 
 /** The main job in one call: runs what it takes and classifies it.
  * @param host NULL: this machine

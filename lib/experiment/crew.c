@@ -133,6 +133,7 @@ lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
                      .options = *options,
                      .workers = workers,
                      .begin_ns = lbi_now(),
+                     .cutoff_ns = INT64_MAX,
                      .foreign = NAN};
     /* A budget of centuries is as good as one of a decade. */
     crew.limit_ns = crew.begin_ns + (int64_t)(options->budget < 3e8 ? options->budget * 1e9 : 3e17);

@@ -1,163 +1,161 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LB_EXPERIMENT_DETECT: x tasks on every core, which end one after another. */
+#include "experiment/detect.h"
+
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/text.h"
-#include "experiment/crew.h"
 #include "experiment/experiments.h"
 #include "experiment/schedule.h"
+#include "experiment/start.h"
 
 #define MILLISECOND INT64_C(1000000)
-#define START_ATTEMPTS 4
+#define LONGEST 600.0 /* seconds that workers work, whatever the budget */
 
-typedef struct detection {
-    lbi_crew crew;
-    uint32_t cores, tasks_per_core, n;
-    int64_t *ends;     /* n times since the origin */
-    uint32_t *victims; /* the worker of each */
-    uint32_t *sizes;   /* how many workers each core had at the start */
-    int attempts;
-} detection;
-
-/* ---- the even start ---- */
-
-static bool count_sizes(detection *d) {
-    bool even = true;
-    for (uint32_t core = 0; core < d->cores; core++)
-        d->sizes[core] = 0;
-    for (uint32_t i = 0; i < d->n; i++) {
-        int32_t core = lbi_crew_core(&d->crew, i);
-        if (core >= 0)
-            d->sizes[core]++;
-    }
-    for (uint32_t core = 0; core < d->cores; core++)
-        even = even && d->sizes[core] == d->tasks_per_core;
-    return even;
+int64_t lbi_detect_turn(const lbi_crew *crew) {
+    int64_t unit_ns = (int64_t)(crew->unit_work * 1e9);
+    return unit_ns > crew->slice_ns ? unit_ns : crew->slice_ns;
 }
 
-static lb_status bind_all(detection *d, bool bound, lb_error *err) {
-    for (uint32_t i = 0; i < d->n; i++) {
-        lb_status status = lbi_crew_bind(&d->crew, i, bound ? i % d->cores : UINT32_MAX, err);
-        if (status != LB_OK)
-            return status;
-    }
-    return LB_OK;
+/* ---- as it goes ---- */
+
+/* How probable each policy is by what has been recorded up to now. */
+static lb_status judge(lbi_crew *crew, double *ret_probability, lb_error *err) {
+    lb_trace *trace = NULL;
+    lb_verdict *verdict = NULL;
+    crew->cutoff_ns = lbi_now();
+    lb_status status = lbi_crew_trace(crew, "detect", &trace, err);
+    if (status == LB_OK)
+        status = lb_classify(trace, NULL, &verdict, err);
+    for (int p = 0; status == LB_OK && p <= LB_POLICY_IMMEDIATE; p++)
+        ret_probability[p] = lb_verdict_probability(verdict, (lb_policy)p);
+    lb_verdict_free(verdict);
+    lb_trace_free(trace);
+    return status;
 }
 
-/* Unbinding must not be trusted: a task may move at that moment, so the sizes are counted once all
- * have run unbound, and on a bad start all are bound again. */
-static lb_status arrange(detection *d, lb_error *err) {
-    lb_status status = lbi_crew_spin(&d->crew, err);
-    while (status == LB_OK) {
-        d->attempts++;
-        status = bind_all(d, false, err);
+static lb_status wait_until(lbi_crew *crew, lbi_emulation *emulation, int64_t time_ns,
+                            lb_error *err) {
+    lb_status status = LB_OK;
+    while (status == LB_OK && lbi_now() < time_ns) {
+        int64_t next = time_ns;
+        if (emulation != NULL)
+            status = lbi_emulation_act(emulation, &next, err);
         if (status == LB_OK)
-            status = lbi_crew_settle(&d->crew, err);
-        if (status != LB_OK || count_sizes(d) || d->attempts == START_ATTEMPTS)
-            break;
-        status = bind_all(d, true, err);
-        if (status == LB_OK)
-            status = lbi_crew_settle(&d->crew, err);
+            status = lbi_crew_step(crew, next < time_ns ? next : time_ns, err);
     }
     return status;
 }
 
-/* ---- the ends ---- */
+static void tell_to_end(lbi_crew *crew, int32_t *core, uint32_t worker) {
+    core[worker] = -1;
+    atomic_store(&crew->arena->slots[worker].deadline_ns, lbi_now());
+}
 
-static lb_status plan(detection *d, lb_error *err) {
-    lbi_crew *crew = &d->crew;
-    int64_t unit_ns = (int64_t)(crew->unit_work * 1e9);
-    int64_t turn = unit_ns > crew->slice_ns ? unit_ns : crew->slice_ns;
-    /* The last one ends with a unit that it begins just before its deadline, and others may want
-     * its core. */
-    int64_t spare = (crew->limit_ns - crew->begin_ns) / 8 + 100 * MILLISECOND + 2 * unit_ns;
+static lb_status follow(lbi_crew *crew, lbi_emulation *emulation, int32_t *core, lbi_course *course,
+                        lb_error *err) {
+    double probability[LB_POLICY_IMMEDIATE + 1];
+    int64_t look = crew->origin_ns + lbi_adaptive_pause(&course->adaptive);
+    for (;;) {
+        lb_status status = wait_until(crew, emulation, look, err);
+        int64_t cpu = lbi_thread_cpu();
+        if (status == LB_OK)
+            status = judge(crew, probability, err);
+        if (status != LB_OK)
+            return status;
+        cpu = lbi_thread_cpu() - cpu;
+        for (uint32_t i = 0; i < crew->made; i++)
+            core[i] = core[i] < 0 ? -1 : lbi_crew_core(crew, i);
+        lbi_view view = {crew->cutoff_ns - crew->origin_ns, core, probability};
+        uint32_t worker = 0;
+        lbi_decision decision = lbi_adaptive_decide(&course->adaptive, &view, &worker);
+        if (decision == LBI_DECIDED_STOP)
+            break;
+        if (decision == LBI_DECIDED_END)
+            tell_to_end(crew, core, worker);
+        /* Judging takes a core from the workers: a tenth of the time at most. */
+        int64_t pause = lbi_adaptive_pause(&course->adaptive);
+        look = lbi_now() + (pause > 10 * cpu ? pause : 10 * cpu);
+    }
+    course->decided_ns = lbi_now();
+    for (uint32_t i = 0; i < crew->made; i++)
+        if (core[i] >= 0)
+            tell_to_end(crew, core, i);
+    if (emulation != NULL)
+        lbi_emulation_finish(emulation);
+    return lbi_crew_finish(crew, err);
+}
+
+lb_status lbi_detect_adaptive(lbi_crew *crew, lbi_emulation *emulation, uint32_t *sizes,
+                              lbi_course *ret_course, lb_error *err) {
+    /* To end all at last may take as long as a round of turns. */
+    int64_t turn = lbi_detect_turn(crew);
+    int64_t spare = (crew->limit_ns - crew->begin_ns) / 20 + 100 * MILLISECOND +
+                    2 * turn * (crew->workers / crew->host->cores);
     int64_t available = crew->limit_ns - lbi_now() - spare;
+    available = available < (int64_t)(LONGEST * 1e9) ? available : (int64_t)(LONGEST * 1e9);
     if (available <= 0)
         return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent before the start",
                          crew->options.budget);
-    lbi_schedule_ends(d->cores, d->tasks_per_core, turn * d->tasks_per_core, available, d->ends);
-    for (uint32_t k = 0; k < d->n; k++) {
-        d->victims[k] = lbi_schedule_victim(d->cores, d->tasks_per_core, k);
-        atomic_store(&crew->arena->slots[d->victims[k]].deadline_ns, d->ends[k]);
-    }
-    crew->expected_ns = lbi_now() + d->ends[d->n - 1];
-    return LB_OK;
-}
-
-/* The next end is to come from the first core's list, and its worker may have moved away: then
- * another one of that list changes places with it. All deadlines stand at any time, so nothing
- * waits for the controller; it acts in the middle between two ends. */
-static void revise(detection *d, uint32_t next) {
-    if (next >= d->tasks_per_core || lbi_crew_core(&d->crew, d->victims[next]) == 0)
-        return;
-    for (uint32_t k = next + 1; k < d->n; k++) {
-        if (lbi_crew_core(&d->crew, d->victims[k]) != 0)
-            continue;
-        lbi_slot *slots = d->crew.arena->slots;
-        uint32_t early = d->victims[k], late = d->victims[next];
-        atomic_store(&slots[late].deadline_ns, d->crew.origin_ns + d->ends[k]);
-        atomic_store(&slots[early].deadline_ns, d->crew.origin_ns + d->ends[next]);
-        d->victims[next] = early;
-        d->victims[k] = late;
-        return;
-    }
-}
-
-static lb_status watch_ends(detection *d, lb_error *err) {
-    for (uint32_t k = 0; k < d->tasks_per_core; k++) {
-        int64_t before = k == 0 ? 0 : d->ends[k - 1];
-        int64_t middle = d->crew.origin_ns + before + (d->ends[k] - before) / 2;
-        while (lbi_now() < middle) {
-            lb_status status = lbi_crew_step(&d->crew, middle, err);
-            if (status != LB_OK)
-                return status;
-        }
-        /* Not where the controller comes late. */
-        if (lbi_now() < middle + (d->ends[k] - before) / 4)
-            revise(d, k);
-    }
-    return lbi_crew_finish(&d->crew, err);
+    int32_t *core = lbi_array_new(crew->workers, sizeof *core);
+    if (core == NULL)
+        return lbi_error_nomem(err, "the experiment");
+    for (uint32_t i = 0; i < crew->workers; i++)
+        core[i] = 0;
+    lbi_adaptive_begin(&ret_course->adaptive, crew->host->cores, crew->workers, turn, available,
+                       crew->options.confidence, sizes);
+    lb_status status = lbi_crew_release(crew, err);
+    if (status == LB_OK && emulation != NULL)
+        status = lbi_emulation_begin(emulation, crew, err);
+    if (status == LB_OK)
+        status = follow(crew, emulation, core, ret_course, err);
+    free(core);
+    return status;
 }
 
 /* ---- the whole ---- */
 
-static lb_status set_meta(const detection *d, lb_trace *trace, lb_error *err) {
-    char number[32];
-    lbi_text text = {0};
-    for (uint32_t core = 0; core < d->cores; core++)
-        lbi_text_printf(&text, "%s%u", core == 0 ? "" : ",", (unsigned)d->sizes[core]);
-    char *sizes = lbi_text_take(&text, NULL);
-    if (sizes == NULL)
-        return lbi_error_nomem(err, "the trace's metadata");
-    lb_status status = lb_trace_set_meta(trace, "even_start", sizes, err);
-    free(sizes);
-    if (status == LB_OK) {
-        lbi_snprintf(number, sizeof number, "%d", d->attempts);
-        status = lb_trace_set_meta(trace, "start_attempts", number, err);
-    }
-    if (status == LB_OK) {
-        lbi_snprintf(number, sizeof number, "%u", (unsigned)d->tasks_per_core);
-        status = lb_trace_set_meta(trace, "tasks_per_core", number, err);
-    }
+static lb_status set_number(lb_trace *trace, const char *key, double value, lb_error *err) {
+    char number[LBI_NUMBER_SIZE];
+    lbi_format_number(value, number);
+    return lb_trace_set_meta(trace, key, number, err);
+}
+
+static lb_status set_meta(const lbi_crew *crew, const lbi_start *start, const lbi_course *course,
+                          lb_trace *trace, lb_error *err) {
+    bool adaptive = crew->options.design == LB_DETECT_ADAPTIVE;
+    lb_status status = lbi_start_meta(crew, start, trace, err);
+    if (status == LB_OK)
+        status = set_number(trace, "tasks_per_core", crew->workers / crew->host->cores, err);
+    if (status == LB_OK)
+        status = lb_trace_set_meta(trace, "design", adaptive ? "adaptive" : "fixed", err);
+    if (status == LB_OK && adaptive)
+        status = set_number(trace, "decided_after_s",
+                            round((double)(course->decided_ns - crew->begin_ns) / 1e6) / 1e3, err);
+    if (status == LB_OK && adaptive)
+        status = lb_trace_set_meta(trace, "stopped", course->adaptive.stopped, err);
     return status;
 }
 
-static lb_status detect(detection *d, lb_trace **ret_trace, lb_error *err) {
+static lb_status run(lbi_crew *crew, lbi_emulation *emulation, uint32_t *sizes,
+                     lb_trace **ret_trace, lb_error *err) {
+    lbi_start start = {.sizes = sizes};
+    lbi_course course = {0};
     lb_trace *trace = NULL;
-    lb_status status = lbi_crew_calibrate(&d->crew, err);
+    lb_status status = lbi_crew_calibrate(crew, err);
     if (status == LB_OK)
-        status = arrange(d, err);
+        status = lbi_start_even(crew, emulation != NULL, &start, err);
     if (status == LB_OK)
-        status = plan(d, err);
+        status =
+            crew->options.design == LB_DETECT_FIXED
+                ? lbi_detect_fixed(crew, err)
+                : lbi_detect_adaptive(crew, emulation, sizes + crew->host->cores, &course, err);
     if (status == LB_OK)
-        status = lbi_crew_release(&d->crew, err);
+        status = lbi_crew_trace(crew, "detect", &trace, err);
     if (status == LB_OK)
-        status = watch_ends(d, err);
-    if (status == LB_OK)
-        status = lbi_crew_trace(&d->crew, "detect", &trace, err);
-    if (status == LB_OK)
-        status = set_meta(d, trace, err);
+        status = set_meta(crew, &start, &course, trace, err);
     if (status == LB_OK)
         *ret_trace = trace;
     else
@@ -165,44 +163,40 @@ static lb_status detect(detection *d, lb_trace **ret_trace, lb_error *err) {
     return status;
 }
 
-/* Room for a worker that has a core of its own from the start to the end, and to spare. */
-static size_t capacity(detection *d, const lb_experiment_options *options) {
-    int64_t unit_ns = (int64_t)(options->unit_work * 1.2e9), slice_ns = lbi_class_slice();
-    int64_t turn = unit_ns > slice_ns ? unit_ns : slice_ns;
-    int64_t budget = options->budget < 1e9 ? (int64_t)(options->budget * 1e9) : INT64_MAX;
-    lbi_schedule_ends(d->cores, d->tasks_per_core, turn * d->tasks_per_core, budget, d->ends);
-    return (size_t)(1.5 * (double)d->ends[d->n - 1] / 1e9 / options->unit_work) + 64;
+/* Room for a worker that has a core of its own all the time that the budget allows, and to spare.
+ */
+static size_t capacity(const lb_experiment_options *options) {
+    double budget = options->budget < LONGEST ? options->budget : LONGEST;
+    return (size_t)(1.5 * budget / options->unit_work) + 64;
+}
+
+lb_status lbi_detect_run(const lb_host *host, const lb_experiment_options *options,
+                         lbi_emulation *emulation, lb_trace **ret_trace, lb_error *err) {
+    uint32_t x = options->tasks_per_core, cores = host->cores;
+    if (x > LBI_MAX_WORKERS / cores)
+        return lbi_error(err, LB_ERR_INVALID,
+                         "tasks_per_core is %u: %u at most on %u cores (%u workers)", (unsigned)x,
+                         (unsigned)(LBI_MAX_WORKERS / cores), (unsigned)cores, LBI_MAX_WORKERS);
+    uint32_t *sizes = lbi_array_new(2 * (size_t)cores, sizeof *sizes);
+    size_t *capacities = lbi_array_new(cores * x, sizeof *capacities);
+    lb_status status = LB_OK;
+    if (sizes == NULL || capacities == NULL)
+        status = lbi_error_nomem(err, "the experiment");
+    for (uint32_t i = 0; status == LB_OK && i < cores * x; i++)
+        capacities[i] = capacity(options);
+    lbi_crew crew;
+    if (status == LB_OK)
+        status = lbi_crew_begin(&crew, host, options, cores * x, capacities, err);
+    if (status == LB_OK) {
+        status = run(&crew, emulation, sizes, ret_trace, err);
+        lbi_crew_end(&crew);
+    }
+    free(capacities);
+    free(sizes);
+    return status;
 }
 
 lb_status lbi_experiment_detect(const lb_host *host, const lb_experiment_options *options,
                                 lb_trace **ret_trace, lb_error *err) {
-    detection d = {.cores = host->cores, .tasks_per_core = options->tasks_per_core};
-    if (d.tasks_per_core > LBI_MAX_WORKERS / d.cores)
-        return lbi_error(err, LB_ERR_INVALID,
-                         "tasks_per_core is %u: %u at most on %u cores (%u workers)",
-                         (unsigned)d.tasks_per_core, (unsigned)(LBI_MAX_WORKERS / d.cores),
-                         (unsigned)d.cores, LBI_MAX_WORKERS);
-    d.n = d.cores * d.tasks_per_core;
-    d.ends = lbi_array_new(d.n, sizeof *d.ends);
-    d.victims = lbi_array_new(d.n, sizeof *d.victims);
-    d.sizes = lbi_array_new(d.cores, sizeof *d.sizes);
-    size_t *capacities = lbi_array_new(d.n, sizeof *capacities);
-    lb_status status = LB_OK;
-    if (d.ends == NULL || d.victims == NULL || d.sizes == NULL || capacities == NULL)
-        status = lbi_error_nomem(err, "the experiment");
-    if (status == LB_OK) {
-        size_t room = capacity(&d, options);
-        for (uint32_t i = 0; i < d.n; i++)
-            capacities[i] = room;
-        status = lbi_crew_begin(&d.crew, host, options, d.n, capacities, err);
-    }
-    if (status == LB_OK) {
-        status = detect(&d, ret_trace, err);
-        lbi_crew_end(&d.crew);
-    }
-    free(capacities);
-    free(d.sizes);
-    free(d.victims);
-    free(d.ends);
-    return status;
+    return lbi_detect_run(host, options, NULL, ret_trace, err);
 }

@@ -3,12 +3,12 @@
 #include "experiment/options.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "base/options.h"
 
 static const lb_experiment_options experiment_defaults = {
     .size = sizeof experiment_defaults,
-    .tasks_per_core = 3,
     .unit_work = 0.01,
     .budget = 20.0,
 };
@@ -26,16 +26,28 @@ void lb_host_options_init(lb_host_options *options, size_t size) {
 lb_status lbi_experiment_options_read(const lb_experiment_options *options,
                                       lb_experiment_options *ret_options, lb_error *err) {
     lb_experiment_options read = experiment_defaults;
-    lb_status status =
-        lbi_options_read(options, &read, sizeof read, sizeof read, "lb_experiment_options", err);
+    lb_status status = lbi_options_read(options, &read, offsetof(lb_experiment_options, confidence),
+                                        sizeof read, "lb_experiment_options", err);
     if (status != LB_OK)
         return status;
+    if (read.design != LB_DETECT_ADAPTIVE && read.design != LB_DETECT_FIXED)
+        return lbi_error(err, LB_ERR_INVALID, "design is %d: an lb_detect_design expected",
+                         (int)read.design);
+    /* With ends in an order fixed beforehand three tasks a core often miss the moment that tells
+     * lazy and active apart. */
+    if (read.tasks_per_core == 0)
+        read.tasks_per_core = read.design == LB_DETECT_FIXED ? 4 : 3;
     if (read.tasks_per_core < 3)
-        return lbi_error(err, LB_ERR_INVALID, "tasks_per_core is %u: 3 or more expected",
+        return lbi_error(err, LB_ERR_INVALID, "tasks_per_core is %u: 0, or 3 or more, expected",
                          (unsigned)read.tasks_per_core);
-    if (read.reserved != 0)
+    if (read.reserved != 0 || read.reserved2 != 0)
         return lbi_error(err, LB_ERR_INVALID, "reserved is %u: 0 expected",
-                         (unsigned)read.reserved);
+                         (unsigned)(read.reserved != 0 ? read.reserved : read.reserved2));
+    if (read.confidence == 0)
+        read.confidence = 0.95;
+    if (!(read.confidence >= 0.5 && read.confidence < 1))
+        return lbi_error(err, LB_ERR_INVALID,
+                         "confidence is %g: 0, or 0.5 to 1, 1 excluded, expected", read.confidence);
     if (!(read.unit_work >= 0.0005 && read.unit_work <= 1.0))
         return lbi_error(err, LB_ERR_INVALID, "unit_work is %g: 0.0005 to 1 s expected",
                          read.unit_work);

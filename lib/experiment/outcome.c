@@ -18,6 +18,11 @@ static int64_t since_origin(const lbi_crew *crew, const gathering *g, int64_t ti
     return lbi_ticks_to_ns(ticks, crew->before, g->after) - crew->origin_ns;
 }
 
+/* A time since the origin that no trace is to tell of. */
+static bool after_cutoff(const lbi_crew *crew, int64_t time) {
+    return time > crew->cutoff_ns - crew->origin_ns;
+}
+
 static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trace, gathering *g,
                            lb_error *err) {
     const lbi_slot *slot = &crew->arena->slots[worker];
@@ -27,6 +32,8 @@ static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trac
     g->lost_units += units - kept;
     for (size_t i = 0; i < kept; i++) {
         const lbi_record *record = &records[i];
+        if (after_cutoff(crew, since_origin(crew, g, record->end)))
+            break;
         lb_unit unit = {
             .start_ns = since_origin(crew, g, record->start),
             .end_ns = since_origin(crew, g, record->end),
@@ -45,7 +52,7 @@ static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trac
 
 static lb_status add_mark(const lbi_crew *crew, uint32_t worker, lb_mark_kind kind, int64_t time,
                           lb_trace *trace, lb_error *err) {
-    if (time == 0 || time == INT64_MAX)
+    if (time == 0 || time > crew->cutoff_ns)
         return LB_OK;
     lb_mark mark = {.time_ns = time - crew->origin_ns, .task = worker, .kind = kind};
     return lb_trace_add_mark(trace, &mark, err);
@@ -80,6 +87,10 @@ static lb_status add_slices(const lbi_crew *crew, lb_trace *trace, gathering *g,
                 .task = block->worker,
                 .core = lbi_host_core(crew->host, span->cpu),
             };
+            if (after_cutoff(crew, slice.start_ns))
+                break;
+            if (after_cutoff(crew, slice.end_ns))
+                slice.end_ns = crew->cutoff_ns - crew->origin_ns;
             if (slice.end_ns <= slice.start_ns || slice.core < 0) {
                 g->brief_slices++;
                 continue;

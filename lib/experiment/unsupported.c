@@ -84,6 +84,27 @@ lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workloa
     return refuse(err);
 }
 
+lb_status lb_experiment_emulate(const lb_host *host, const lb_model *model, lb_queues queues,
+                                uint64_t seed, const lb_experiment_options *options,
+                                lb_trace **ret_trace, lb_error *err) {
+    (void)host;
+    (void)model;
+    (void)queues;
+    (void)seed;
+    (void)options;
+    (void)ret_trace;
+    return refuse(err);
+}
+
+lb_status lb_self_test(const lb_host *host, uint64_t seed, const lb_experiment_options *options,
+                       lb_table **ret_table, lb_error *err) {
+    (void)host;
+    (void)seed;
+    (void)options;
+    (void)ret_table;
+    return refuse(err);
+}
+
 lb_status lb_detect(const lb_host *host, const lb_experiment_options *options,
                     lb_verdict **ret_verdict, lb_trace **ret_trace, lb_error *err) {
     (void)host;

@@ -108,6 +108,7 @@ VALUE(LB_MARK_SLEEP, 2);
 VALUE(LB_MARK_WAKE, 3);
 VALUE(LB_MARK_FORK, 4);
 VALUE(LB_MARK_END, 5);
+VALUE(LB_EXPERIMENT_EVEN, 0);
 VALUE(LB_EXPERIMENT_DETECT, 1);
 VALUE(LB_FINDING_NONE, 0);
 VALUE(LB_FINDING_QUOTA, 1);
@@ -129,6 +130,12 @@ VALUE(LB_FINDING_MANY_CPUS, 16);
 VALUE(LB_FINDING_REAL_TIME, 17);
 VALUE(LB_FINDING_HOTPLUG, 18);
 VALUE(LB_FINDING_UNMEASURED, 19);
+VALUE(LB_EXPERIMENT_QUEUES, 2);
+VALUE(LB_EXPERIMENT_PROFILE, 3);
+VALUE(LB_EXPERIMENT_LATENCY, 4);
+VALUE(LB_EXPERIMENT_EVENTS, 5);
+VALUE(LB_DETECT_ADAPTIVE, 0);
+VALUE(LB_DETECT_FIXED, 1);
 
 #if UINTPTR_MAX == 0xffffffffffffffff
 AT_LEAST(lb_model_options, 48);
@@ -176,6 +183,9 @@ AT(lb_experiment_options, unit_work, 16);
 AT(lb_experiment_options, budget, 24);
 AT(lb_experiment_options, progress, 32);
 AT(lb_experiment_options, progress_user, 40);
+AT(lb_experiment_options, confidence, 48);
+AT(lb_experiment_options, design, 56);
+AT(lb_experiment_options, reserved2, 60);
 #endif
 
 int main(void) {

@@ -66,3 +66,14 @@ with tempfile.TemporaryDirectory() as folder:
     # A disk that is full, and a place that is not there: the verdict is printed, the status is 1.
     told = run(detect, "--budget", 15, "--trace", "/dev/full", status=1, said="/dev/full")
     assert "running" in told
+
+# Each scheduler is emulated and judged; what comes of it depends on what else runs here.
+table = subprocess.run([detect, "--self-test", "--json", "--seed", "1"], capture_output=True,
+                       text=True, timeout=200)
+assert table.returncode in (0, 3), table
+tests = read_json(table.stdout)["rows"]
+assert [test["label"] for test in tests] == ["none", "lazy", "active", "immediate", "single queue"]
+assert (table.returncode == 0) == all(test["right"] == 1 for test in tests)
+for test in tests:
+    print(f"emulated {test['label']}: right {test['right']}, {test['probability']:.4f} after "
+          f"{test['seconds']} s, {test['foreign_percent']} % foreign CPU time")

@@ -111,6 +111,8 @@ static void open_machine(void) {
 static lb_experiment_options tiny(void) {
     lb_experiment_options options;
     lb_experiment_options_init(&options, sizeof options);
+    options.design = LB_DETECT_FIXED;
+    options.tasks_per_core = 3;
     options.unit_work = 0.001;
     options.budget = 2; /* enough where others want the machine too */
     return options;
@@ -195,7 +197,9 @@ START_TEST(refused) {
     lb_experiment_options options;
     lb_experiment_options_init(&options, sizeof options);
     ck_assert_uint_eq(options.size, sizeof options);
-    ck_assert_uint_eq(options.tasks_per_core, 3);
+    ck_assert_uint_eq(options.tasks_per_core, 0);
+    ck_assert_double_eq(options.confidence, 0);
+    ck_assert_int_eq(options.design, LB_DETECT_ADAPTIVE);
     ck_assert_double_eq(options.unit_work, 0.01);
     ck_assert_double_eq(options.budget, 20);
     ck_assert(options.progress == NULL);
@@ -209,6 +213,11 @@ START_TEST(refused) {
     REFUSED(tasks_per_core, 2, "tasks_per_core is 2");
     REFUSED(tasks_per_core, UINT32_MAX, "tasks_per_core is 4294967295");
     REFUSED(reserved, 1, "reserved is 1");
+    REFUSED(reserved2, 2, "reserved is 2");
+    REFUSED(design, 2, "design is 2");
+    REFUSED(confidence, 0.49, "confidence is 0.49");
+    REFUSED(confidence, 1, "confidence is 1");
+    REFUSED(confidence, NAN, "confidence is nan");
     REFUSED(unit_work, 0.0004, "unit_work is 0.0004");
     REFUSED(unit_work, 1.01, "unit_work is 1.01");
     REFUSED(unit_work, NAN, "unit_work is nan");
@@ -217,8 +226,8 @@ START_TEST(refused) {
     REFUSED(budget, NAN, "budget is nan");
     REFUSED(size, 8, "lb_experiment_options.size is 8");
 #undef REFUSED
-    ASSERT_REFUSED(lb_experiment_run(NULL, (lb_experiment_kind)0, NULL, &trace, &err),
-                   LB_ERR_INVALID, "kind is 0", err);
+    ASSERT_REFUSED(lb_experiment_run(NULL, (lb_experiment_kind)6, NULL, &trace, &err),
+                   LB_ERR_INVALID, "kind is 6", err);
     lb_verdict *verdict = NULL;
     options.budget = 0;
     ASSERT_REFUSED(lb_detect(NULL, &options, &verdict, &trace, &err), LB_ERR_INVALID, "budget is 0",

@@ -37,7 +37,8 @@ typedef struct lbi_crew {
     double unit_work, chunk_work; /* CPU seconds, once calibrated */
     lbi_instant before, after;    /* at the origin and at the end: both clocks */
     int64_t origin_ns, busy_ns, own_ns;
-    lb_mark *marks; /* of what was done since the origin; times of lbi_now() */
+    int64_t cutoff_ns; /* what came after is in no trace; INT64_MAX */
+    lb_mark *marks;    /* of what was done since the origin; times of lbi_now() */
     size_t mark_count, mark_capacity;
     double foreign; /* CPU time of others, as a part of what there was; NAN: not known */
 } lbi_crew;
