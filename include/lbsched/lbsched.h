@@ -1339,17 +1339,21 @@ lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
                             lb_error *err);
 
 /** Runs a workload for real: what lb_model_durations() predicts, measured. Every process of the
- * workload becomes a worker process that uses as much CPU time as its work says; all are released
- * at one moment, time 0 of the trace, and nothing is arranged but first cores, where set. The last
- * unit of a process is what remains of its work, and so may be shorter than the others; one
- * without work has one unit of next to no length.
+ * workload becomes a worker that uses as much CPU time as its work says, by the CPU clock; all
+ * that are there from the start are released at one moment, time 0 of the trace, and nothing is
+ * arranged but first cores, where set. Arrivals, sleeps and wakes happen by the worker's own
+ * clock, as soon as it runs at or after that time, and are marks with the times at which they did
+ * (fork, sleep, wake; a stop is an end). Weights are nice levels. The last unit of a process is
+ * what remains of its work, and so may be shorter than the others, as is one in which it falls
+ * asleep or is stopped; one without work has one unit of next to no length.
  * @param host NULL: this machine
- * @param workload finite works, with first cores below the host's cores; no arrivals, weights or
- *        events
+ * @param workload works that end: finite or with a stop, and a wake or stop after each sleep; first
+ *        cores below the host's cores; weights of lb_nice_weight(), or #LB_WEIGHT_IDLE
  * @param options NULL: the defaults; tasks_per_core is without effect
  * @param ret_trace sealed; the caller frees it with lb_trace_free(). Task i is process i.
  * @param err may be NULL
- * @return as lb_experiment_run(); #LB_ERR_UNSUPPORTED: arrivals, weights or events
+ * @return as lb_experiment_run(); #LB_ERR_UNSUPPORTED: another weight; #LB_ERR_PERMISSION: a weight
+ *         above 1 that this process may not have
  * @since 0.1 */
 lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workload,
                                  const lb_experiment_options *options, lb_trace **ret_trace,

@@ -31,17 +31,20 @@ static uint32_t count_blocks(const lbi_crew *crew) {
            2 * crew->workers;
 }
 
-static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error *err) {
+static lb_status share_arena(lbi_crew *crew, const size_t *capacities, const size_t *naps,
+                             lb_error *err) {
     uint32_t blocks = count_blocks(crew);
     size_t slots = aligned(sizeof(lbi_arena));
     size_t pool = slots + crew->workers * sizeof(lbi_slot);
-    size_t records = aligned(pool + blocks * sizeof(lbi_block)), units = 0;
+    size_t records = aligned(pool + blocks * sizeof(lbi_block)), units = 0, rests = 0;
     for (uint32_t i = 0; i < crew->workers; i++) {
+        rests += naps == NULL ? 0 : naps[i];
         if (capacities[i] > SIZE_MAX / 4 / sizeof(lbi_record) - units)
             return lbi_error_nomem(err, "the workers' records");
         units += capacities[i];
     }
-    crew->bytes = records + units * sizeof(lbi_record);
+    size_t rest = aligned(records + units * sizeof(lbi_record));
+    crew->bytes = rest + rests * sizeof(lbi_nap);
     lbi_arena *arena = lbi_share(crew->bytes);
     if (arena == NULL)
         return lbi_error(err, LB_ERR_NOMEM, "no memory for the workers' records (%zu bytes)",
@@ -49,6 +52,7 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error 
     arena->slots = (lbi_slot *)((char *)arena + slots);
     arena->pool = (lbi_block *)((char *)arena + pool);
     arena->records = (lbi_record *)((char *)arena + records);
+    arena->naps = (lbi_nap *)((char *)arena + rest);
     arena->blocks = blocks;
     arena->workers = crew->workers;
     arena->limit_ns = crew->limit_ns;
@@ -56,12 +60,15 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, lb_error 
     atomic_store(&arena->heard_ns, lbi_now());
     arena->parent = getpid();
     arena->class_ = crew->class_;
-    units = 0;
+    units = rests = 0;
     for (uint32_t i = 0; i < crew->workers; i++) {
         lbi_slot *slot = &arena->slots[i];
+        slot->class_ = crew->class_;
         slot->first_record = units;
         slot->capacity = capacities[i];
         units += capacities[i];
+        slot->first_nap = rests;
+        rests += naps == NULL ? 0 : naps[i];
         slot->chunks = UINT64_MAX;
         slot->work_ns = slot->stop_ns = INT64_MAX;
         slot->calibrates = i < crew->host->cores;
@@ -129,6 +136,13 @@ lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
 lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
                               const lb_experiment_options *options, uint32_t workers, uint32_t made,
                               const size_t *capacities, lb_error *err) {
+    return lbi_crew_begin_napping(ret_crew, host, options, workers, made, capacities, NULL, err);
+}
+
+lb_status lbi_crew_begin_napping(lbi_crew *ret_crew, const lb_host *host,
+                                 const lb_experiment_options *options, uint32_t workers,
+                                 uint32_t made, const size_t *capacities, const size_t *naps,
+                                 lb_error *err) {
     lbi_crew crew = {.host = host,
                      .options = *options,
                      .workers = workers,
@@ -148,7 +162,7 @@ lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
     if (crew.mask.bits == NULL || crew.hands == NULL)
         status = lbi_error_nomem(err, "the workers");
     if (status == LB_OK)
-        status = share_arena(&crew, capacities, err);
+        status = share_arena(&crew, capacities, naps, err);
     if (status == LB_OK) {
         for (uint32_t i = 0; i < workers; i++)
             crew.hands[i] = (lbi_hand){0};
@@ -375,9 +389,11 @@ lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err) {
 
 static bool settled(const lbi_crew *crew) {
     /* Two chunks: the first may have begun before. */
-    for (uint32_t i = 0; i < crew->made; i++)
-        if (atomic_load(&crew->arena->slots[i].progress) < crew->hands[i].progress + 2)
+    for (uint32_t i = 0; i < crew->made; i++) {
+        const lbi_slot *slot = &crew->arena->slots[i];
+        if (!slot->late && atomic_load(&slot->progress) < crew->hands[i].progress + 2)
             return false;
+    }
     return true;
 }
 
@@ -390,6 +406,10 @@ lb_status lbi_crew_settle(lbi_crew *crew, lb_error *err) {
     while (status == LB_OK && !settled(crew) && lbi_now() < until)
         status = lbi_crew_step(crew, lbi_now() + 2 * MILLISECOND, err);
     return status;
+}
+
+static int64_t absolute(const lbi_crew *crew, int64_t time_ns) {
+    return time_ns == INT64_MAX ? INT64_MAX : crew->origin_ns + time_ns;
 }
 
 lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
@@ -410,9 +430,14 @@ lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
     crew->before = lbi_instant_now(arena->tsc);
     crew->origin_ns = lbi_now();
     for (uint32_t i = 0; i < crew->made; i++) {
-        int64_t deadline = atomic_load(&arena->slots[i].deadline_ns);
-        if (deadline != INT64_MAX)
-            atomic_store(&arena->slots[i].deadline_ns, crew->origin_ns + deadline);
+        lbi_slot *slot = &arena->slots[i];
+        atomic_store(&slot->deadline_ns, absolute(crew, atomic_load(&slot->deadline_ns)));
+        slot->stop_ns = absolute(crew, slot->stop_ns);
+        for (lbi_nap *nap = &arena->naps[slot->first_nap];
+             nap < &arena->naps[slot->first_nap] + slot->naps; nap++) {
+            nap->from_ns = absolute(crew, nap->from_ns);
+            nap->to_ns = absolute(crew, nap->to_ns);
+        }
     }
     enter(crew, LBI_PHASE_RUN);
     return LB_OK;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -82,6 +83,27 @@ static int set_class(int policy, int priority) {
 
 int lbi_class_set(const lbi_class *class_) {
     return set_class(class_->policy & ~SCHED_RESET_ON_FORK, class_->priority);
+}
+
+int lbi_nice_set(int nice) {
+    errno = 0;
+    int now = getpriority(PRIO_PROCESS, 0);
+    if (errno != 0)
+        return errno;
+    /* Of the calling thread alone, on Linux. A real-time process has one too, without effect. */
+    return now == nice || setpriority(PRIO_PROCESS, 0, nice) == 0 ? 0 : errno;
+}
+
+bool lbi_class_weigh(lbi_class *class_, double weight) {
+    for (int nice = -20; nice < 20; nice++)
+        if (fabs(lb_nice_weight(nice) / weight - 1) < 0.01) {
+            class_->nice = nice;
+            return true;
+        }
+    if (fabs(LB_WEIGHT_IDLE / weight - 1) > 0.01)
+        return false;
+    class_->policy = SCHED_IDLE;
+    return true;
 }
 
 int lbi_class_raise(const lbi_class *class_) {

@@ -4,12 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "experiment/crew.h"
 
 /* What is known on the way to the trace. */
 typedef struct gathering {
     lbi_instant after; /* both clocks, at the end or now */
+    double unit_work;  /* CPU seconds */
+    bool measured;     /* in the run, not calibrated before */
     uint64_t lost_units, brief_slices;
 } gathering;
 
@@ -21,6 +24,11 @@ static int64_t since_origin(const lbi_crew *crew, const gathering *g, int64_t ti
 /* A time since the origin that no trace is to tell of. */
 static bool after_cutoff(const lbi_crew *crew, int64_t time) {
     return time > crew->cutoff_ns - crew->origin_ns;
+}
+
+static size_t kept_units(const lbi_slot *slot) {
+    size_t units = atomic_load_explicit(&slot->units, memory_order_acquire);
+    return units < slot->capacity ? units : slot->capacity;
 }
 
 static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trace, gathering *g,
@@ -103,6 +111,62 @@ static lb_status add_slices(const lbi_crew *crew, lb_trace *trace, gathering *g,
     return LB_OK;
 }
 
+/* Naps as they were slept. */
+static lb_status add_naps(const lbi_crew *crew, const gathering *g, uint32_t worker,
+                          lb_trace *trace, lb_error *err) {
+    const lbi_slot *slot = &crew->arena->slots[worker];
+    lb_status status = LB_OK;
+    for (size_t i = 0; i < slot->naps && status == LB_OK; i++) {
+        const lbi_nap *nap = &crew->arena->naps[slot->first_nap + i];
+        lb_mark mark = {.task = worker, .kind = LB_MARK_SLEEP};
+        if (nap->slept != 0 && !nap->arrival) {
+            mark.time_ns = since_origin(crew, g, nap->slept);
+            status = lb_trace_add_mark(trace, &mark, err);
+        }
+        mark.kind = nap->arrival ? LB_MARK_FORK : LB_MARK_WAKE;
+        if (nap->woke != 0 && status == LB_OK) {
+            mark.time_ns = since_origin(crew, g, nap->woke);
+            status = lb_trace_add_mark(trace, &mark, err);
+        }
+    }
+    if (status == LB_OK && slot->stopped)
+        status = add_mark(crew, worker, LB_MARK_END, slot->stop_ns, trace, err);
+    return status;
+}
+
+static int compare(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* The CPU time of a unit: what whole ones took at the median, so that a calibration that fell into
+ * a moment in which the cores were slower or faster cannot spoil it. Without any, as calibrated. */
+static lb_status measure_unit(const lbi_crew *crew, gathering *g, lb_error *err) {
+    const lbi_arena *arena = crew->arena;
+    size_t n = 0, whole = 0;
+    for (uint32_t i = 0; i < crew->made; i++)
+        n += kept_units(&arena->slots[i]);
+    g->unit_work = crew->unit_work;
+    if (n == 0)
+        return LB_OK;
+    int64_t *times = lbi_array_new(n, sizeof *times);
+    if (times == NULL)
+        return lbi_error_nomem(err, "the units' times");
+    for (uint32_t i = 0; i < crew->made; i++) {
+        const lbi_record *records = arena->records + arena->slots[i].first_record;
+        size_t kept = kept_units(&arena->slots[i]);
+        for (size_t k = 0; k < kept && whole < n; k++)
+            if (records[k].whole)
+                times[whole++] = records[k].cpu_ns;
+    }
+    qsort(times, whole, sizeof *times, compare);
+    if (whole > 0)
+        g->unit_work = (double)(times[(whole - 1) / 2] + times[whole / 2]) / 2e9;
+    g->measured = whole > 0;
+    free(times);
+    return LB_OK;
+}
+
 static lb_status set_cpus(const lb_host *host, lb_trace *trace, lb_error *err) {
     lbi_text text = {0};
     for (uint32_t core = 0; core < host->cores; core++)
@@ -156,17 +220,21 @@ static lb_status set_meta(const lbi_crew *crew, const char *experiment, const ga
     if (status != LB_OK)
         return status;
     /* All that can go wrong with these is memory. */
-    bool kept = set(trace, "experiment", "%s", experiment) == LB_OK &&
-                set(trace, "library", "lbsched %s", lb_version()) == LB_OK &&
-                set(trace, "kernel", "%s", kernel) == LB_OK &&
-                set(trace, "class", "%s", lbi_class_name(&crew->class_)) == LB_OK &&
-                set(trace, "priority", "%d", crew->class_.priority) == LB_OK &&
-                set(trace, "nice", "%d", crew->class_.nice) == LB_OK &&
-                set(trace, "time_slice_s", "%.9g", (double)crew->slice_ns / 1e9) == LB_OK &&
-                set(trace, "budget_s", "%.9g", crew->options.budget) == LB_OK &&
-                set(trace, "slice_clock", "%s", crew->arena->tsc ? "tsc" : "monotonic") == LB_OK &&
-                set(trace, "chunk_s", "%.9g", crew->chunk_work) == LB_OK &&
-                set_counts(crew, g, trace);
+    bool kept =
+        set(trace, "experiment", "%s", experiment) == LB_OK &&
+        set(trace, "library", "lbsched %s", lb_version()) == LB_OK &&
+        set(trace, "kernel", "%s", kernel) == LB_OK &&
+        set(trace, "class", "%s", lbi_class_name(&crew->class_)) == LB_OK &&
+        set(trace, "priority", "%d", crew->class_.priority) == LB_OK &&
+        set(trace, "nice", "%d", crew->class_.nice) == LB_OK &&
+        set(trace, "time_slice_s", "%.9g", (double)crew->slice_ns / 1e9) == LB_OK &&
+        set(trace, "budget_s", "%.9g", crew->options.budget) == LB_OK &&
+        set(trace, "slice_clock", "%s", crew->arena->tsc ? "tsc" : "monotonic") == LB_OK &&
+        set(trace, "chunk_s", "%.9g", g->unit_work / (double)crew->arena->unit_chunks) == LB_OK &&
+        set_counts(crew, g, trace);
+    if (kept && g->measured)
+        kept = set(trace, "work_drift_percent", "%.2f",
+                   100 * (g->unit_work / crew->unit_work - 1)) == LB_OK;
     if (kept && !isnan(crew->foreign))
         kept = set(trace, "foreign_cpu_percent", "%.2f", crew->foreign * 100) == LB_OK;
     return kept ? LB_OK : lbi_error_nomem(err, "the trace's metadata");
@@ -181,12 +249,16 @@ lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace 
     gathering g = {.after = crew->after};
     if (g.after.ticks == 0)
         g.after = lbi_instant_now(crew->arena->tsc);
-    status = lb_trace_set_unit_work(trace, crew->unit_work, err);
+    status = measure_unit(crew, &g, err);
+    if (status == LB_OK)
+        status = lb_trace_set_unit_work(trace, g.unit_work, err);
     for (uint32_t i = 0; i < crew->made && status == LB_OK; i++)
         status = add_worker(crew, i, trace, &g, err);
     for (size_t i = 0; i < crew->mark_count && status == LB_OK; i++)
         status = add_mark(crew, crew->marks[i].task, crew->marks[i].kind, crew->marks[i].time_ns,
                           trace, err);
+    for (uint32_t i = 0; i < crew->made && status == LB_OK; i++)
+        status = add_naps(crew, &g, i, trace, err);
     if (status == LB_OK)
         status = add_slices(crew, trace, &g, err);
     if (status == LB_OK)

@@ -254,7 +254,9 @@ static void sleep_through(running *task, lbi_nap *nap) {
         lbi_word_wait_until(&r->arena->phase, LBI_PHASE_RUN, nap->to_ns);
     task->nap++;
     begin_span(r, lbi_read(r->arena->tsc));
-    nap->woke = r->span->end;
+    /* Who is stopped in its sleep does not wake. */
+    if (lbi_now() < r->slot->stop_ns)
+        nap->woke = r->span->end;
     begin_unit(task);
 }
 
@@ -275,7 +277,8 @@ static bool attend(running *task) {
     double ticks = next > now ? (double)(next - now) * r->arena->ticks_per_ns : 0;
     if (ticks < (double)(r->look - r->span->end))
         r->look = r->span->end + (int64_t)ticks;
-    return now < slot->stop_ns;
+    slot->stopped = now >= slot->stop_ns;
+    return !slot->stopped;
 }
 
 /* Whether the last reading, not this moment, is past that time: in between others may have run. */
@@ -329,6 +332,11 @@ static bool hold(lbi_arena *arena, uint32_t phase) {
     return now != LBI_PHASE_QUIT;
 }
 
+static int take_class(const lbi_class *class_) {
+    int error = lbi_class_set(class_);
+    return error != 0 ? error : lbi_nice_set(class_->nice);
+}
+
 static bool prepare(lbi_arena *arena, uint32_t index) {
     lbi_slot *slot = &arena->slots[index];
     slot->value = index;
@@ -341,6 +349,11 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
     }
     if (!hold(arena, LBI_PHASE_SPIN))
         return false;
+    slot->error = take_class(&slot->class_);
+    if (slot->error != 0)
+        return false;
+    if (slot->late)
+        return hold(arena, LBI_PHASE_RUN);
     recorder r = begin_recording(arena, index);
     while (atomic_load(&arena->phase) < LBI_PHASE_RUN) {
         work(&r, 1);
@@ -352,14 +365,11 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
 
 int lbi_worker(lbi_arena *arena, uint32_t index) {
     lbi_slot *slot = &arena->slots[index];
-    slot->error = lbi_class_set(&arena->class_);
-    if (slot->error != 0) {
-        atomic_store(&slot->state, LBI_STATE_FAILED);
-        return 1;
-    }
-    atomic_store(&slot->state, LBI_STATE_READY);
-    if (!prepare(arena, index)) {
-        atomic_store(&slot->state, LBI_STATE_OVERTIME);
+    slot->error = take_class(&arena->class_);
+    if (slot->error == 0)
+        atomic_store(&slot->state, LBI_STATE_READY);
+    if (slot->error != 0 || !prepare(arena, index)) {
+        atomic_store(&slot->state, slot->error != 0 ? LBI_STATE_FAILED : LBI_STATE_OVERTIME);
         return 1;
     }
     atomic_store_explicit(&slot->state, LBI_STATE_RUNS, memory_order_relaxed);

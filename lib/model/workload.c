@@ -247,6 +247,19 @@ bool lbi_workload_has_events(const lb_workload *workload) {
     return workload->event_count > 0;
 }
 
+double lbi_workload_arrival(const lb_workload *workload, size_t index) {
+    return workload->arriving ? workload->arrivals[index] : 0;
+}
+
+double lbi_workload_weight(const lb_workload *workload, size_t index) {
+    return workload->weighted ? workload->weights[index] : 1;
+}
+
+const lbi_event *lbi_workload_events(const lb_workload *workload, size_t *ret_n) {
+    *ret_n = workload->event_count;
+    return workload->events;
+}
+
 static void *copied(const void *array, bool used, size_t count, size_t size, bool *failed) {
     if (!used || count == 0)
         return NULL;

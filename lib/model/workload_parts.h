@@ -10,12 +10,6 @@
 /* Slots, list positions and counts are 32 bits wide; the arena of the lists needs some room. */
 #define LBI_PROCESSES_MAX 0x7fff0000u
 
-typedef struct lbi_event {
-    double time;
-    uint32_t index;
-    int32_t kind; /* an lb_event_kind */
-} lbi_event;
-
 struct lb_workload {
     size_t size;
     double *works;

@@ -2,10 +2,8 @@
 /* How far the durations that the verdict's model predicts are from those that this kernel's default
  * class shows: five batches of three processes a core, of 0.2 to 2 CPU seconds each, which the
  * verdict has not seen. The mean error over all must be below 5 %. A run that more than 2 % foreign
- * CPU time disturbed is counted and repeated, whatever it shows. One batch whose processes needed
- * other CPU time than their works by more than 3 % (suspected of one in some thirty
- * batches, docs/decisions.md) is set aside too and printed; a second one fails. Exit status 77:
- * cannot be had here, with the reason. */
+ * CPU time disturbed is counted and repeated, whatever it shows; every other one is judged. Exit
+ * status 77: cannot be had here, with the reason. */
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -21,7 +19,6 @@ enum {
     TASKS_PER_CORE = 3
 };
 #define MAX_FOREIGN 2.0
-#define MAX_DRIFT 3.0
 #define MAX_ERROR 5.0
 
 static void check(lb_status status, const lb_error *err) {
@@ -64,8 +61,7 @@ static lb_model *detect(int *disturbed) {
 }
 
 /* Percent; NAN: disturbed. */
-static double mean_error(const lb_model *model, const double *works, size_t n, int *disturbed,
-                         int *drifted) {
+static double mean_error(const lb_model *model, const double *works, size_t n, int *disturbed) {
     static lb_duration predicted[TASKS_PER_CORE * MAX_CORES];
     lb_error err;
     lb_workload *workload = NULL;
@@ -86,24 +82,19 @@ static double mean_error(const lb_model *model, const double *works, size_t n, i
         sum += 100 * fabs(predicted[i].mean - ends[i]) / ends[i];
         asked += works[i];
     }
-    double drift = 100 * (used / asked - 1);
+    const char *drift = lb_trace_meta(trace, "work_drift_percent");
     double foreign = foreign_percent(trace), error = sum / (double)n;
-    printf("batch: mean error %.2f %%, foreign CPU time %.2f %%, CPU time against works %+.2f %%\n",
-           error, foreign, drift);
+    printf("batch: mean error %.2f %%, foreign CPU time %.2f %%, CPU time against works %+.2f %%, "
+           "unit "
+           "against calibration %s %%\n",
+           error, foreign, 100 * (used / asked - 1), drift == NULL ? "?" : drift);
     lb_trace_free(trace);
     lb_workload_free(workload);
     if (foreign > MAX_FOREIGN) {
         note_disturbed(disturbed, foreign);
         return NAN;
     }
-    if (fabs(drift) <= MAX_DRIFT)
-        return error;
-    if (++*drifted > 1) {
-        printf("calibration was off by more than %g %% in %d undisturbed batches\n", MAX_DRIFT,
-               *drifted);
-        exit(EXIT_FAILURE);
-    }
-    return NAN;
+    return error;
 }
 
 int main(void) {
@@ -112,7 +103,7 @@ int main(void) {
         printf("skipped: this process is not in the default class\n");
         return SKIP;
     }
-    int disturbed = 0, drifted = 0;
+    int disturbed = 0;
     lb_model *model = detect(&disturbed);
     uint32_t cores = lb_model_cores(model);
     if (cores > MAX_CORES) {
@@ -128,13 +119,13 @@ int main(void) {
         }
         double error;
         do
-            error = mean_error(model, works, TASKS_PER_CORE * cores, &disturbed, &drifted);
+            error = mean_error(model, works, TASKS_PER_CORE * cores, &disturbed);
         while (isnan(error));
         sum += error;
     }
     lb_model_free(model);
-    printf("mean error over %d batches: %.2f %%, below %g %% expected; %d disturbed and %d "
-           "miscalibrated runs repeated\n",
-           BATCHES, sum / BATCHES, MAX_ERROR, disturbed, drifted);
+    printf(
+        "mean error over %d batches: %.2f %%, below %g %% expected; %d disturbed runs repeated\n",
+        BATCHES, sum / BATCHES, MAX_ERROR, disturbed);
     return sum / BATCHES < MAX_ERROR ? EXIT_SUCCESS : EXIT_FAILURE;
 }

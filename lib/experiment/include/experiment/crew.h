@@ -14,6 +14,7 @@ typedef struct lbi_hand {
     pid_t process;
     bool alive;                     /* not reaped yet */
     bool held;                      /* by lbi_crew_hold() */
+    bool let_go;                    /* of its first core, in a workload */
     int64_t pinned_ns, unpinned_ns; /* when last before the origin, of lbi_now(); 0: never */
     uint64_t progress;              /* chunks at the last look */
     int64_t cpu_origin_ns;          /* CPU time at the origin */
@@ -52,6 +53,11 @@ lb_status lbi_crew_begin(lbi_crew *ret_crew, const lb_host *host,
 lb_status lbi_crew_begin_with(lbi_crew *ret_crew, const lb_host *host,
                               const lb_experiment_options *options, uint32_t workers, uint32_t made,
                               const size_t *capacities, lb_error *err);
+/* The same, and worker i can take naps[i] naps (NULL: none). */
+lb_status lbi_crew_begin_napping(lbi_crew *ret_crew, const lb_host *host,
+                                 const lb_experiment_options *options, uint32_t workers,
+                                 uint32_t made, const size_t *capacities, const size_t *naps,
+                                 lb_error *err);
 void lbi_crew_end(lbi_crew *crew);
 
 /* Waits to `until_ns`, or less. All the while it looks after the workers, the progress callback and
@@ -81,8 +87,8 @@ lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err);
 /* Waits until each worker has run anew, for a second (or four rounds of time slices) at most. */
 lb_status lbi_crew_settle(lbi_crew *crew, lb_error *err);
 
-/* The origin: from now on units are recorded. Deadlines and chunks must be set before, deadlines
- * relative to the origin; they are absolute afterwards. */
+/* The origin: from now on units are recorded. Deadlines, stops, naps and chunks must be set before,
+ * times relative to the origin; they are absolute afterwards. */
 lb_status lbi_crew_release(lbi_crew *crew, lb_error *err);
 
 /* Waits for the ends of all and measures the foreign CPU time. */

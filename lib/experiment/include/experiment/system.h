@@ -26,8 +26,11 @@ typedef struct lbi_class {
     bool real_time;
 } lbi_class;
 
-int lbi_class_get(lbi_class *ret_class);      /* the calling thread's */
-int lbi_class_set(const lbi_class *class_);   /* AS; without the nice level, which forks inherit */
+int lbi_class_get(lbi_class *ret_class);    /* the calling thread's */
+int lbi_class_set(const lbi_class *class_); /* AS; without the nice level */
+int lbi_nice_set(int nice);                 /* AS; if it is another one */
+/* Gives a class the nice level of a weight, or SCHED_IDLE; false: no level has it. */
+bool lbi_class_weigh(lbi_class *class_, double weight);
 int lbi_class_raise(const lbi_class *class_); /* one priority above, if it is a real-time one */
 void lbi_class_restore(const lbi_class *class_);
 const char *lbi_class_name(const lbi_class *class_);

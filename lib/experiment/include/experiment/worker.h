@@ -56,6 +56,7 @@ typedef struct lbi_block {
 typedef struct lbi_nap {
     int64_t from_ns, to_ns; /* of lbi_now(), once released; INT64_MAX: for ever */
     int64_t slept, woke;    /* ticks; 0: not yet */
+    bool arrival;           /* from before it is there */
 } lbi_nap;
 
 typedef struct lbi_slot {
@@ -66,13 +67,15 @@ typedef struct lbi_slot {
     int64_t stop_ns;                           /* ends at once then */
     size_t first_record, capacity;             /* its part of the records */
     size_t first_nap, naps;                    /* its naps, by time */
-    bool calibrates;
+    lbi_class class_;                          /* its own, from LBI_PHASE_SPIN on */
+    bool calibrates, late;                     /* late: waits for LBI_PHASE_RUN, does not spin */
     /* Written by the worker. */
     _Alignas(128) _Atomic uint64_t progress; /* chunks done */
     _Atomic int32_t cpu;                     /* where it did the last one */
     _Atomic uint32_t state;
     int error;
     _Atomic size_t units; /* more than `capacity`: the last ones are lost */
+    bool stopped;         /* by stop_ns */
     uint64_t lost_spans;
     int64_t stalled_ns; /* waited for the controller */
     int64_t cpu_ns;     /* CPU time of its whole life */

@@ -16,5 +16,16 @@ uint32_t lbi_workload_first_core(const lb_workload *workload, size_t index);
 bool lbi_workload_has_arrivals(const lb_workload *workload);
 bool lbi_workload_has_weights(const lb_workload *workload);
 bool lbi_workload_has_events(const lb_workload *workload);
+double lbi_workload_arrival(const lb_workload *workload, size_t index);
+double lbi_workload_weight(const lb_workload *workload, size_t index);
+
+/* The events, in the order added. */
+typedef struct lbi_event {
+    double time;
+    uint32_t index;
+    int32_t kind; /* an lb_event_kind */
+} lbi_event;
+
+const lbi_event *lbi_workload_events(const lb_workload *workload, size_t *ret_n);
 
 #endif
