@@ -60,7 +60,7 @@ static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trac
 
 static lb_status add_mark(const lbi_crew *crew, uint32_t worker, lb_mark_kind kind, int64_t time,
                           lb_trace *trace, lb_error *err) {
-    if (time == 0 || time > crew->cutoff_ns)
+    if (time == 0 || time == INT64_MAX || time > crew->cutoff_ns)
         return LB_OK;
     lb_mark mark = {.time_ns = time - crew->origin_ns, .task = worker, .kind = kind};
     return lb_trace_add_mark(trace, &mark, err);
