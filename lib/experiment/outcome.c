@@ -231,6 +231,8 @@ static lb_status set_meta(const lbi_crew *crew, const char *experiment, const ga
         set(trace, "budget_s", "%.9g", crew->options.budget) == LB_OK &&
         set(trace, "slice_clock", "%s", crew->arena->tsc ? "tsc" : "monotonic") == LB_OK &&
         set(trace, "chunk_s", "%.9g", g->unit_work / (double)crew->arena->unit_chunks) == LB_OK &&
+        set(trace, "origin_s", "%" PRId64 ".%09" PRId64, crew->origin_ns / 1000000000,
+            crew->origin_ns % 1000000000) == LB_OK &&
         set_counts(crew, g, trace);
     if (kept && g->measured)
         kept = set(trace, "work_drift_percent", "%.2f",

@@ -10,8 +10,11 @@ Runs lbsched on real kernels and real schedulers of known policy, and holds its 
   --kernel LIST   5.10, 6.1, 6.12, 7, or linux-*.deb files (default: all four)
   --policy LIST   default and rr (the kernel'"'"'s own classes), none, lazy, active, immediate, single
                   (kernel 7 alone), or files of your own: NAME.bpf.c (default: all)
+  --job JOB       detect: the verdict (default); model: how far off the model of a policy (none, lazy,
+                  active, immediate) is on N random workloads, beside processor sharing; host:
+                  what is found about the machine
   --cpus SMP      as for -smp of QEMU: 4, or 16,sockets=4,cores=4 (default 2)
-  --repeat N      how many runs of each (default 10)
+  --repeat N      how many runs, or workloads, of each (default 10)
   --keep FOLDER   keep results and traces there; those that are there count too
   --table FOLDER  only the table of what was kept
   --short         one run each of kernel 6.1 (default), 7 (default, lazy, active) in under 3 minutes
@@ -35,6 +38,7 @@ kernels='5.10 6.1 6.12 7'
 policies='default rr none lazy active immediate single'
 smp=2
 repeat=10
+job=detect
 keep=
 short=
 while [ $# -gt 0 ]; do
@@ -48,7 +52,7 @@ while [ $# -gt 0 ]; do
         shift
         continue
         ;;
-    --kernel | --policy | --cpus | --repeat | --keep | --table)
+    --kernel | --policy | --job | --cpus | --repeat | --keep | --table)
         [ $# -ge 2 ] || wrong_usage "$1 takes an argument"
         ;;
     *) wrong_usage "$1: no such option" ;;
@@ -56,6 +60,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --kernel) kernels=$(echo "$2" | tr ',' ' ') ;;
     --policy) policies=$(echo "$2" | tr ',' ' ') ;;
+    --job) job=$2 ;;
     --cpus) smp=$2 ;;
     --repeat) repeat=$2 ;;
     --keep) keep=$2 ;;
@@ -65,6 +70,12 @@ while [ $# -gt 0 ]; do
 done
 case $repeat in
 '' | *[!0-9]* | 0*) wrong_usage "--repeat $repeat: a whole number, 1 or more" ;;
+esac
+case $job in
+detect | host) ;;
+# As long as they are not said, the policies whose model is another than processor sharing.
+model) [ "$policies" != 'default rr none lazy active immediate single' ] || policies='none lazy active' ;;
+*) wrong_usage "--job $job: detect, model or host" ;;
 esac
 for kernel in $kernels; do
     case $kernel in
@@ -124,7 +135,9 @@ build=$root/build-lab
 {
     [ -e "$build/build.ninja" ] ||
         meson setup "$build" "$root" --buildtype=release -Dexperiment=enabled -Dtests=false
-} >"$work/build.log" 2>&1 && ninja -C "$build" >>"$work/build.log" 2>&1 || {
+} >"$work/build.log" 2>&1 && ninja -C "$build" >>"$work/build.log" 2>&1 &&
+    cc -std=c11 -O2 -Wall -Wextra -I"$root/include" "$here/probe.c" -o "$build/probe" \
+        -L"$build/lib" -llbsched -lm -Wl,-rpath,"$build/lib" >>"$work/build.log" 2>&1 || {
     cat "$work/build.log" >&2
     echo "$0: lbsched could not be built" >&2
     exit 1
@@ -177,6 +190,23 @@ next_run() {
     echo $((${last:-0} + 1))
 }
 
+# What a job is called among the results, and its command.
+name_of() {
+    case $job in
+    detect) basename "$1" .bpf.c ;;
+    model) echo "model-$(basename "$1" .bpf.c)" ;;
+    host) echo "host-$smp" ;;
+    esac
+}
+
+command_of() {
+    case $job in
+    detect) echo "detect --json --trace $(name_of "$1").csv" ;;
+    model) echo "probe model $(basename "$1" .bpf.c) $repeat $(date +%s)" ;;
+    host) echo "probe host" ;;
+    esac
+}
+
 # One boot: run KERNEL SECONDS SCHEDULER... does one run of each scheduler.
 run() {
     kernel=$1
@@ -187,16 +217,17 @@ run() {
     : >"$work/jobs"
     for scheduler in "$@"; do
         name=$(basename "$scheduler" .bpf.c)
-        echo "$name $name detect --json --trace $name.csv" >>"$work/jobs"
+        echo "$(name_of "$scheduler") $name $(command_of "$scheduler")" >>"$work/jobs"
         [ ! -e "$work/$kernel/$name.bpf.o" ] || objects="$objects $work/$kernel/$name.bpf.o"
     done
     # shellcheck disable=SC2086
-    "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/detect" $objects || return 1
+    "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/detect" \
+        "$build/probe" "$(command -v chrt)" $objects || return 1
     rm -rf "$work/out"
     boot "$accelerator" "$smp" "$folder/vmlinuz" "$work/image" "$work/out" "$seconds" || return 1
     grep -a '^lab:' "$work/out/console"
     for scheduler in "$@"; do
-        name=$(basename "$scheduler" .bpf.c)
+        name=$(name_of "$scheduler")
         row=$keep/$kernel/$name
         mkdir -p "$row" || return 1
         n=$(next_run "$row")
@@ -260,9 +291,11 @@ for kernel in $kernels; do
         echo "accelerator: $accelerator"
     }
     echo "kernel $kernel: $(cat "$cache/kernels/$kernel/package")"
+    [ "$job" != host ] || policies=default
     takes "$kernel" || exit 1
+    # The workloads of a model are repeated in the guest.
     round=0
-    while [ "$round" -lt "$repeat" ]; do
+    while [ "$round" -lt "$([ "$job" = detect ] && echo "$repeat" || echo 1)" ]; do
         round=$((round + 1))
         # shellcheck disable=SC2086
         [ -z "$taken" ] || run "$kernel" 600 $taken || failed=$((failed + 1))

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The verdicts of the laboratory as one table: table.py FOLDER
 
-FOLDER holds what run.sh kept of each run: KERNEL/SCHEDULER/N.{status,json,csv,events,...}. Exit status
+FOLDER holds what run.sh kept of each run: KERNEL/SCHEDULER/N.{status,json,csv,events,...}, and
+likewise KERNEL/model-SCHEDULER and KERNEL/host-SMP. Exit status
 1 if a verdict is wrong, a run failed or a scheduler did not do what its name says. A row of which
 more than one run in ten ended as unknown is listed with what was missing, which is no failure yet.
 """
@@ -12,6 +13,7 @@ import os
 import statistics
 import sys
 
+import models
 import truth
 
 # What is known of a scheduler: the policy, and the queues where they are known too.
@@ -39,6 +41,7 @@ class Row:
         self.wrong, self.failed, self.missing = [], [], collections.Counter()
         self.queues = collections.Counter()
         self.probabilities, self.seconds, self.errors, self.moves = [], [], [], []
+        self.scaled = []
         self.policies = collections.Counter()
         names = [n[:-7] for n in os.listdir(folder) if n.endswith(".status")]
         for name in sorted(names, key=int):
@@ -73,6 +76,7 @@ class Row:
         self.queues[verdict["queues"]] += 1
         if answer.get("batch"):
             self.errors.append(answer["batch"]["mean_error_percent"])
+            self.scaled.append(scaled_error(answer["batch"]["tasks"]))
         if self.truth is None:
             return
         if policy != self.truth[0]:
@@ -95,11 +99,19 @@ class Row:
                 str(self.unknown), " ".join("%s %d" % pair for pair in self.policies.most_common()),
                 " ".join("%s %d" % pair for pair in self.queues.most_common()) or "-",
                 median(self.probabilities, "%.4f"), median(self.seconds, "%.1f"),
-                median(self.errors, "%.1f"), median(self.moves, "%.0f")]
+                median(self.errors, "%.1f"), median(self.scaled, "%.1f"), median(self.moves, "%.0f")]
 
 
 COLUMNS = ["kernel", "scheduler", "truth", "runs", "right", "wrong", "unknown", "verdicts", "queues",
-           "prob.", "s", "error %", "moves"]
+           "prob.", "s", "error %", "scaled", "moves"]
+
+
+def scaled_error(tasks):
+    """The mean error when all works are off by one factor, as a wrong calibration makes them."""
+    predicted, measured = (tasks["columns"].index(c) for c in ("predicted_s", "measured_s"))
+    ratios = [row[predicted] / row[measured] for row in tasks["rows"]]
+    factor = statistics.median(ratios)
+    return 100 * statistics.mean(abs(ratio / factor - 1) for ratio in ratios)
 
 
 def last_end(path):
@@ -118,44 +130,64 @@ def last_end(path):
     return max(ends)
 
 
-def rows_of(folder):
-    rows = []
+def folders_of(folder):
+    """KERNEL, NAME and the path of each row, in the order of the table."""
+    order = list(TRUTHS)
     for kernel in sorted(os.listdir(folder), key=kernel_key):
-        schedulers = os.path.join(folder, kernel)
-        if not os.path.isdir(schedulers):
-            continue
-        order = list(TRUTHS)
-        for scheduler in sorted(os.listdir(schedulers),
-                                key=lambda s: order.index(s) if s in order else len(order)):
-            path = os.path.join(schedulers, scheduler)
-            if os.path.isdir(path):
-                rows.append(Row(path, kernel, scheduler))
-    return [row for row in rows if row.runs > 0]
+        path = os.path.join(folder, kernel)
+        if os.path.isdir(path):
+            for name in sorted(os.listdir(path),
+                               key=lambda s: order.index(s) if s in order else len(order)):
+                yield kernel, name, os.path.join(path, name)
+
+
+def print_table(columns, rows):
+    table = [columns] + rows
+    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
+    for i, line in enumerate(table):
+        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
+        if i == 0:
+            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
 
 
 def main():
     if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
         sys.exit(__doc__)
-    rows = rows_of(sys.argv[1])
-    table = [COLUMNS] + [row.cells() for row in rows]
-    widths = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
-    for i, line in enumerate(table):
-        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
-        if i == 0:
-            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    for row in rows:
+    verdicts, model_rows, host_rows, faults = [], [], [], []
+    for kernel, name, path in folders_of(sys.argv[1]):
+        if name.startswith("model-"):
+            row, found = models.model_row(kernel, name[6:], path)
+            model_rows += [row] if row else []
+        elif name.startswith("host-"):
+            row, found = models.host_row(kernel, name[5:], path)
+            host_rows += [row] if row else []
+        else:
+            row = Row(path, kernel, name)
+            verdicts += [row] if row.runs > 0 else []
+            found = row.wrong + row.failed
+        faults += found
+    if verdicts:
+        print_table(COLUMNS, [row.cells() for row in verdicts])
+    for row in verdicts:
         if row.too_many_unknown():
             print("\n%s, %s: %d of %d unknown, which is too many; what was missing:"
                   % (row.kernel, row.scheduler, row.unknown, row.runs))
             for reason, times in row.missing.most_common(4):
                 print("  %d times: %s" % (times, reason))
-    faults = [fault for row in rows for fault in row.wrong + row.failed]
+    if model_rows:
+        print("\nThe model of the scheduler's own policy, and processor sharing, against the ends of "
+              "random workloads:")
+        print_table(models.MODEL_COLUMNS, model_rows)
+    if host_rows:
+        print("\nWhat was found about the machine:")
+        print_table(models.HOST_COLUMNS, host_rows)
     if faults:
         print("\nwrong:")
     for fault in faults:
         print("  " + fault)
-    print("\n%d passed, %d failed" % (sum(row.right for row in rows), len(faults)))
-    return 1 if faults or not rows else 0
+    passed = sum(row.right for row in verdicts) + len(model_rows) + len(host_rows)
+    print("\n%d passed, %d failed" % (passed, len(faults)))
+    return 1 if faults or passed == 0 else 0
 
 
 if __name__ == "__main__":

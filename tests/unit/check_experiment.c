@@ -309,9 +309,9 @@ static void assert_sound(const lb_trace *trace, uint32_t tasks) {
         ck_assert_int_eq(unit->start_ns, unit[-1].end_ns);
         ck_assert_int_eq(unit->core_start, unit[-1].core_end);
     }
-    static const char *const keys[] = {"host",     "cpus",    "experiment",         "library",
-                                       "kernel",   "class",   "priority",           "nice",
-                                       "budget_s", "chunk_s", "foreign_cpu_percent"};
+    static const char *const keys[] = {"host",     "cpus",    "experiment", "library",
+                                       "kernel",   "class",   "priority",   "nice",
+                                       "budget_s", "chunk_s", "origin_s",   "foreign_cpu_percent"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         ck_assert_msg(lb_trace_meta(trace, keys[i]) != NULL, "no %s", keys[i]);
     double foreign = meta_number(trace, "foreign_cpu_percent");

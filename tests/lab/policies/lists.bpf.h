@@ -25,7 +25,7 @@ enum {
 };
 
 enum event_kind {
-    JOIN = 0, /* A task joined a list: it began, woke a while ago or may run elsewhere now. */
+    JOIN = 0, /* A task joined a list: it began, woke, or may run elsewhere now. */
     LEAVE = 1,
     MOVE = 2,  /* A task runs on a CPU which is not that of its list; with the lengths after. */
     SAMPLE = 3 /* Of a CPU: `to` is what the kernel says of its queue, `to_length` is 0. */
@@ -137,17 +137,17 @@ s32 BPF_PROG(lab_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags
     return m != NULL ? m->list : prev_cpu;
 }
 
-/* Who wakes need not compute: it counts as of a list from its second tick on. So the program that
- * controls an experiment, and sleeps most of the time, does not change the lists that it observes.
- */
+/* Who wakes after a short while of running need not compute now: it is of a list from its second
+ * tick on. So the program that controls an experiment, and sleeps most of the time, does not change
+ * the lists that it observes. */
 SEC("struct_ops/runnable")
 void BPF_PROG(lab_runnable, struct task_struct *p, u64 flags) {
     struct membership *m = membership_of(p);
     if (m == NULL)
         return;
-    m->ticks = 0;
-    if (!(flags & SCX_ENQ_WAKEUP))
+    if (m->ticks >= 2 || !(flags & SCX_ENQ_WAKEUP))
         join(m, p->pid);
+    m->ticks = 0;
 }
 
 SEC("struct_ops/quiescent")
