@@ -1327,7 +1327,8 @@ void lb_experiment_options_init(lb_experiment_options *options, size_t size);
  * @param kind an #lb_experiment_kind
  * @param options NULL: the defaults
  * @param ret_trace sealed; the caller frees it with lb_trace_free(). Its metadata say how the
- *        experiment was made and how much foreign CPU time disturbed it (foreign_cpu_percent).
+ *        experiment was made, what was found about host and run (finding_host_...,
+ *        finding_run_...), and what of it makes a result doubtful (disturbed).
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM; #LB_ERR_SYSTEM; #LB_ERR_PERMISSION;
  *         #LB_ERR_UNSUPPORTED: one core only, a described host, a build without experiments, a
@@ -1398,7 +1399,9 @@ lb_status lb_experiment_emulate(const lb_host *host, const lb_model *model, lb_q
 lb_status lb_self_test(const lb_host *host, uint64_t seed, const lb_experiment_options *options,
                        lb_table **ret_table, lb_error *err);
 
-/** The main job in one call: runs what it takes and classifies it.
+/** The main job in one call: runs what it takes and classifies it. A run that something else than
+ * the scheduler disturbed is repeated while the budget lasts; if all were, the verdict is unknown
+ * and its reasons say what disturbed.
  * @param host NULL: this machine
  * @param options NULL: the defaults
  * @param ret_verdict the caller frees it with lb_verdict_free(); an unknown verdict is #LB_OK too

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "classify/disturbed.h"
 #include "classify/explain.h"
 #include "trace/tasks.h"
 
@@ -91,6 +92,15 @@ lb_status lb_classify(const lb_trace *trace, const lb_classify_options *options,
     const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
     if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign))
         foreign = NAN;
-    return lbi_classify_units(lb_trace_cores(trace), lb_trace_unit_work(trace), units, n,
-                              o.confidence, foreign, ret_verdict, err);
+    lb_verdict *v;
+    status = lbi_classify_units(lb_trace_cores(trace), lb_trace_unit_work(trace), units, n,
+                                o.confidence, foreign, &v, err);
+    if (status != LB_OK)
+        return status;
+    status = lbi_heed_disturbance(v, trace, err);
+    if (status == LB_OK)
+        *ret_verdict = v;
+    else
+        lb_verdict_free(v);
+    return status;
 }

@@ -13,6 +13,7 @@ void lb_verdict_free(lb_verdict *verdict) {
     for (size_t i = 0; i < verdict->reason_count; i++)
         free(verdict->reasons[i]);
     free(verdict->reasons);
+    free(verdict->disturbed);
     free(verdict);
 }
 

@@ -89,6 +89,11 @@ static void as_json(const lb_verdict *v, lbi_text *text) {
     lbi_text_json_number(text, v->unit_work);
     lbi_text_string(text, ", \"rotation_time_s\": ");
     lbi_text_json_number(text, v->rotation_time);
+    lbi_text_string(text, ", \"disturbed\": ");
+    if (v->disturbed == NULL)
+        lbi_text_string(text, "null");
+    else
+        lbi_text_json_string(text, v->disturbed);
     lbi_text_string(text, ", \"reasons\": [");
     for (size_t i = 0; i < v->reason_count; i++) {
         lbi_text_string(text, i > 0 ? ", " : "");

@@ -157,9 +157,11 @@ lb_status lbi_crew_begin_napping(lbi_crew *ret_crew, const lb_host *host,
         return status;
     /* Cancelled in the middle, the thread would leave the mapping and its class behind. */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &crew.cancel_state);
+    if (!lbi_monitor_begin(&crew.monitor, "", host, &crew.class_))
+        status = lbi_error_nomem(err, "the findings");
     crew.mask = lbi_mask_new(host);
     crew.hands = lbi_array_new(workers, sizeof *crew.hands);
-    if (crew.mask.bits == NULL || crew.hands == NULL)
+    if (status == LB_OK && (crew.mask.bits == NULL || crew.hands == NULL))
         status = lbi_error_nomem(err, "the workers");
     if (status == LB_OK)
         status = share_arena(&crew, capacities, naps, err);
@@ -194,6 +196,7 @@ void lbi_crew_end(lbi_crew *crew) {
         lbi_class_restore(&crew->class_);
         lbi_unshare(crew->arena, crew->bytes);
     }
+    lbi_monitor_end(&crew->monitor);
     lbi_mask_free(&crew->mask);
     free(crew->marks);
     free(crew->hands);
@@ -274,6 +277,7 @@ lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
         if (status != LB_OK)
             return status;
     }
+    lbi_monitor_look(&crew->monitor);
     lb_status status = report_progress(crew, now, err);
     if (status != LB_OK)
         return status;
@@ -330,6 +334,10 @@ lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
         return lbi_error_nomem(err, "the calibration");
     for (uint32_t i = 0; i < n; i++)
         times[i] = arena->slots[i].chunk_ns;
+    if (n == crew->host->cores && !lbi_monitor_calibrated(&crew->monitor, times)) {
+        free(times);
+        return lbi_error_nomem(err, "the calibration");
+    }
     qsort(times, n, sizeof *times, compare);
     crew->chunk_work = (times[(n - 1) / 2] + times[n / 2]) / 2 / 1e9;
     free(times);
@@ -414,6 +422,8 @@ static int64_t absolute(const lbi_crew *crew, int64_t time_ns) {
 
 lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
     lbi_arena *arena = crew->arena;
+    if (!lbi_monitor_origin(&crew->monitor))
+        return lbi_error_nomem(err, "the findings");
     if (lbi_busy(crew->host, &crew->busy_ns) != 0)
         crew->busy_ns = -1;
     for (uint32_t i = 0; i < crew->made; i++) {
@@ -460,8 +470,11 @@ lb_status lbi_crew_finish(lbi_crew *crew, lb_error *err) {
     lb_status status = LB_OK;
     while (status == LB_OK && crew->alive > 0)
         status = lbi_crew_step(crew, INT64_MAX, err);
-    if (status == LB_OK)
-        measure_foreign(crew);
     crew->after = lbi_instant_now(crew->arena->tsc);
-    return status;
+    if (status != LB_OK)
+        return status;
+    measure_foreign(crew);
+    if (!lbi_monitor_finish(&crew->monitor, crew->made, crew->foreign))
+        return lbi_error_nomem(err, "the findings");
+    return LB_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The main job in one call. */
 #include "experiment/options.h"
+#include "experiment/repeat.h"
 
 lb_status lb_detect(const lb_host *host, const lb_experiment_options *options,
                     lb_verdict **ret_verdict, lb_trace **ret_trace, lb_error *err) {
@@ -10,7 +11,7 @@ lb_status lb_detect(const lb_host *host, const lb_experiment_options *options,
     lb_classify_options_init(&classify, sizeof classify);
     lb_status status = lbi_experiment_options_read(options, &read, err);
     if (status == LB_OK)
-        status = lb_experiment_run(host, LB_EXPERIMENT_DETECT, options, &trace, err);
+        status = lbi_run_undisturbed(host, LB_EXPERIMENT_DETECT, &read, &trace, err);
     if (status == LB_OK) {
         classify.confidence = read.confidence;
         status = lb_classify(trace, &classify, ret_verdict, err);

@@ -268,6 +268,8 @@ lb_status lbi_crew_trace(const lbi_crew *crew, const char *experiment, lb_trace 
     if (status == LB_OK)
         status = lb_trace_seal(trace, err);
     if (status == LB_OK)
+        status = lbi_monitor_describe(&crew->monitor, trace, err);
+    if (status == LB_OK)
         *ret_trace = trace;
     else
         lb_trace_free(trace);

@@ -487,6 +487,51 @@ START_TEST(foreign_load_is_named) {
 }
 END_TEST
 
+/* A trace that its maker calls disturbed leaves the verdict unknown, and says what would be. */
+START_TEST(disturbed_is_unknown) {
+    lb_error err;
+    char *text = NULL;
+    lb_trace *t = two_cores_lazy();
+    lb_verdict *v = classify(t);
+    double before = lb_verdict_probability(v, LB_POLICY_LAZY);
+    ck_assert_int_eq(lb_verdict_policy(v), LB_POLICY_LAZY);
+    ASSERT_OK(lb_verdict_format(v, LB_FORMAT_JSON, &text, &err), err);
+    ck_assert_ptr_nonnull(strstr(text, "\"disturbed\": null"));
+    lb_free(text);
+    lb_verdict_free(v);
+    ASSERT_OK(lb_trace_set_meta(t, "disturbed", "load,,steal,x", &err), err);
+    ASSERT_OK(lb_trace_set_meta(t, "finding_run_load", "others used 1 of 2 cores", &err), err);
+    ASSERT_OK(lb_trace_set_meta(t, "attempts", "3", &err), err);
+    lb_classify_options o;
+    lb_classify_options_init(&o, sizeof o);
+    o.confidence = 0.5;
+    ASSERT_OK(lb_classify(t, &o, &v, &err), err);
+    check_sane(v);
+    ck_assert_int_eq(lb_verdict_policy(v), LB_POLICY_UNKNOWN);
+    ck_assert_int_eq(lb_verdict_queues(v), LB_QUEUES_UNKNOWN);
+    ck_assert_double_lt(lb_verdict_probability(v, LB_POLICY_LAZY), before / 2);
+    ck_assert_str_eq(lb_verdict_reason(v, 1), "others used 1 of 2 cores");
+    ck_assert_ptr_nonnull(strstr(lb_verdict_reason(v, 0), "disturbed (load,,steal,x)"));
+    ck_assert_ptr_nonnull(strstr(lb_verdict_reason(v, 0), "so were all of 3 attempts"));
+    ck_assert_ptr_nonnull(strstr(lb_verdict_reason(v, 0), "they look like lazy (99."));
+    lb_model *model = NULL;
+    ASSERT_REFUSED(lb_verdict_model(v, &model, &err), LB_ERR_UNSUPPORTED, "unknown", err);
+    ASSERT_OK(lb_verdict_format(v, LB_FORMAT_JSON, &text, &err), err);
+    ck_assert_ptr_nonnull(strstr(text, "\"disturbed\": \"load,,steal,x\""));
+    lb_free(text);
+    lb_verdict_free(v);
+    lb_status status;
+    size_t count;
+    SWEEP_ALLOCATIONS(status, count, {
+        v = NULL;
+        status = lb_classify(t, NULL, &v, NULL);
+        lb_verdict_free(v);
+    });
+    ck_assert_uint_ge(count, 10);
+    lb_trace_free(t);
+}
+END_TEST
+
 START_TEST(formats) {
     lb_error err;
     char *text = NULL, *comma;
@@ -605,7 +650,7 @@ Suite *suite(void) {
     ADD(s, "garbage", nothing_to_see, units_of_no_time, times_at_the_ends_of_the_world,
         random_numbers_are_none_of_these, frozen_machine);
     ADD(s, "invariance", numbers_and_origin_do_not_matter, the_same_twice);
-    ADD(s, "interface", options, unsealed_is_refused, foreign_load_is_named, formats, models,
-        memory_runs_out);
+    ADD(s, "interface", options, unsealed_is_refused, foreign_load_is_named, disturbed_is_unknown,
+        formats, models, memory_runs_out);
     return s;
 }

@@ -13,50 +13,13 @@
 
 #include "base/random.h"
 #include "harness.h"
-
-/* ---- trees ---- */
-
-static char root[32];
-
-static void tree_begin(void) {
-    strcpy(root, "/tmp/lbsched-tree-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
-}
-
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk) {
-    (void)about;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-static void tree_end(void) {
-    ck_assert_int_eq(nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
-}
-
-static void put_bytes(const char *path, const char *bytes, size_t length) {
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = '\0';
-        ck_assert(mkdir(full, 0755) == 0 || errno == EEXIST);
-        *slash = '/';
-    }
-    int file = open(full, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    ck_assert_msg(file >= 0, "%s: %s", full, strerror(errno));
-    ck_assert_int_eq(write(file, bytes, length), (ssize_t)length);
-    close(file);
-}
-
-static void put(const char *path, const char *text) {
-    put_bytes(path, text, strlen(text));
-}
+#include "tree.h"
 
 static lb_host *open_tree(const char *synthetic) {
     lb_host_options options;
     lb_host_options_init(&options, sizeof options);
     options.synthetic = synthetic;
-    options.root = root;
+    options.root = tree_root;
     lb_host *host = NULL;
     lb_error err;
     ASSERT_OK(lb_host_open(&options, &host, &err), err);
@@ -104,21 +67,21 @@ static const char second_mount[] =
 
 START_TEST(quota_of_version_2) {
     tree_begin();
-    put("/proc/self/cgroup", "0::/user.slice/job.scope\n");
-    put("/proc/self/mountinfo", second_mount);
+    tree_put("/proc/self/cgroup", "0::/user.slice/job.scope\n");
+    tree_put("/proc/self/mountinfo", second_mount);
     assert_quota("pu:4", INFINITY, NULL);
-    put("/sys/fs/cgroup/user.slice/job.scope/cpu.max", "max 100000\n");
-    put("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
+    tree_put("/sys/fs/cgroup/user.slice/job.scope/cpu.max", "max 100000\n");
+    tree_put("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
     assert_quota("pu:4", INFINITY, NULL);
-    put("/sys/fs/cgroup/user.slice/job.scope/cpu.max", "150000 100000\n");
+    tree_put("/sys/fs/cgroup/user.slice/job.scope/cpu.max", "150000 100000\n");
     assert_quota("pu:4", 1.5, "/user.slice/job.scope allows 1.5 CPUs' worth of time to 4 cores");
     /* The least counts, an ancestor's too. */
-    put("/sys/fs/cgroup/user.slice/cpu.max", "25000 50000\n");
+    tree_put("/sys/fs/cgroup/user.slice/cpu.max", "25000 50000\n");
     assert_quota("pu:4", 0.5, "/sys/fs/cgroup/user.slice allows 0.5 CPUs");
-    put("/sys/fs/cgroup/user.slice/cpu.max", "200000 50000\n");
+    tree_put("/sys/fs/cgroup/user.slice/cpu.max", "200000 50000\n");
     assert_quota("pu:4", 1.5, "allows 1.5 CPUs");
     /* One that allows all the cores is known, and disturbs nobody. */
-    put("/sys/fs/cgroup/user.slice/job.scope/cpu.max", "400000 100000\n");
+    tree_put("/sys/fs/cgroup/user.slice/job.scope/cpu.max", "400000 100000\n");
     assert_quota("pu:4", 4, NULL);
     tree_end();
 }
@@ -127,21 +90,22 @@ END_TEST
 /* In a namespace of groups, the container's own group is the root that it sees. */
 START_TEST(quota_in_a_container) {
     tree_begin();
-    put("/proc/self/cgroup", "0::/\n");
-    put("/proc/self/mountinfo", second_mount);
-    put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+    tree_put("/proc/self/cgroup", "0::/\n");
+    tree_put("/proc/self/mountinfo", second_mount);
+    tree_put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
     assert_quota("pu:2", 0.5, "the control group /sys/fs/cgroup allows 0.5");
     /* A group outside of what is mounted: what can be seen is the mount. */
-    put("/proc/self/cgroup", "0::/../other\n");
+    tree_put("/proc/self/cgroup", "0::/../other\n");
     assert_quota("pu:2", 0.5, "the control group /sys/fs/cgroup allows 0.5");
     /* Version 1 without a namespace: the path begins with what is mounted. */
-    put("/proc/self/cgroup", "5:cpuset:/docker/8a\n4:cpu,cpuacct:/docker/8a/b\n");
-    put("/proc/self/mountinfo",
+    tree_put("/proc/self/cgroup", "5:cpuset:/docker/8a\n4:cpu,cpuacct:/docker/8a/b\n");
+    tree_put(
+        "/proc/self/mountinfo",
         "42 41 0:31 /docker/8a /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n");
-    put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "120000\n");
-    put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-    put("/sys/fs/cgroup/cpu,cpuacct/b/cpu.cfs_quota_us", "-1\n");
-    put("/sys/fs/cgroup/cpu,cpuacct/b/cpu.cfs_period_us", "100000\n");
+    tree_put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "120000\n");
+    tree_put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    tree_put("/sys/fs/cgroup/cpu,cpuacct/b/cpu.cfs_quota_us", "-1\n");
+    tree_put("/sys/fs/cgroup/cpu,cpuacct/b/cpu.cfs_period_us", "100000\n");
     assert_quota("pu:2", 1.2, "/sys/fs/cgroup/cpu,cpuacct allows 1.2 CPUs");
     tree_end();
 }
@@ -149,18 +113,18 @@ END_TEST
 
 START_TEST(quota_of_version_1) {
     tree_begin();
-    put("/proc/self/cgroup", "9:cpuset:/\n4:cpuacct,cpu:/a/b\n0::/\n");
+    tree_put("/proc/self/cgroup", "9:cpuset:/\n4:cpuacct,cpu:/a/b\n0::/\n");
     /* A space in the mount's path, and no mountinfo: systems of old. */
-    put("/proc/mounts", "cgroup /cgroups\\040of/cpu cgroup rw,cpuacct,cpu 0 0\n"
-                        "cgroup /cgroups\\040of/cpuset cgroup rw,cpuset 0 0\n"
-                        "none /cgroups\\040of/unified cgroup2 rw 0 0\n");
-    put("/cgroups of/cpu/a/b/cpu.cfs_quota_us", "-1\n");
-    put("/cgroups of/cpu/a/b/cpu.cfs_period_us", "100000\n");
+    tree_put("/proc/mounts", "cgroup /cgroups\\040of/cpu cgroup rw,cpuacct,cpu 0 0\n"
+                             "cgroup /cgroups\\040of/cpuset cgroup rw,cpuset 0 0\n"
+                             "none /cgroups\\040of/unified cgroup2 rw 0 0\n");
+    tree_put("/cgroups of/cpu/a/b/cpu.cfs_quota_us", "-1\n");
+    tree_put("/cgroups of/cpu/a/b/cpu.cfs_period_us", "100000\n");
     assert_quota("pu:2", INFINITY, NULL);
-    put("/cgroups of/cpu/a/b/cpu.cfs_quota_us", "150000\n");
+    tree_put("/cgroups of/cpu/a/b/cpu.cfs_quota_us", "150000\n");
     assert_quota("pu:2", 1.5, "the control group /cgroups of/cpu/a/b allows 1.5 CPUs");
-    put("/cgroups of/cpu/a/cpu.cfs_quota_us", "130000");
-    put("/cgroups of/cpu/a/cpu.cfs_period_us", "100000");
+    tree_put("/cgroups of/cpu/a/cpu.cfs_quota_us", "130000");
+    tree_put("/cgroups of/cpu/a/cpu.cfs_period_us", "100000");
     assert_quota("pu:2", 1.3, "the control group /cgroups of/cpu/a allows 1.3 CPUs");
     tree_end();
 }
@@ -172,27 +136,27 @@ START_TEST(quota_is_none) {
         "150000 0", "x 100000",     "1e5 100000", "150000 -5", "99999999999999999999999 100000",
         " \n",      "150000,100000"};
     tree_begin();
-    put("/proc/self/cgroup", "0::/a\n");
-    put("/proc/self/mountinfo", second_mount);
+    tree_put("/proc/self/cgroup", "0::/a\n");
+    tree_put("/proc/self/mountinfo", second_mount);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put("/sys/fs/cgroup/a/cpu.max", texts[i]);
+        tree_put("/sys/fs/cgroup/a/cpu.max", texts[i]);
         assert_quota("pu:4", INFINITY, NULL);
     }
-    put("/sys/fs/cgroup/a/cpu.max", "18446744073709551615 1");
+    tree_put("/sys/fs/cgroup/a/cpu.max", "18446744073709551615 1");
     assert_quota("pu:4", 18446744073709551615.0, NULL);
     /* Lines of /proc/self/cgroup that lead nowhere. */
     static const char *const lines[] = {
         "", ":", "0:", "0::", "0::a\n", "::::::", "4:cpu\n:cpu:/", "0::/nowhere"};
-    put("/sys/fs/cgroup/a/cpu.max", "100000 100000");
+    tree_put("/sys/fs/cgroup/a/cpu.max", "100000 100000");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        put("/proc/self/cgroup", lines[i]);
+        tree_put("/proc/self/cgroup", lines[i]);
         assert_quota("pu:4", INFINITY, NULL);
     }
     /* Deeper than anybody goes. */
     char deep[3000] = "0::";
     for (int i = 0; i < 1000; i++)
         strcat(deep, "/a");
-    put("/proc/self/cgroup", deep);
+    tree_put("/proc/self/cgroup", deep);
     assert_quota("pu:4", INFINITY, NULL);
     tree_end();
 }
@@ -206,28 +170,28 @@ static void put_process(int id, const char *name, char state, int session) {
     snprintf(text, sizeof text,
              "%d (%s) %c 1 %d %d 0 -1 4194304 90 0 0 0 7 5 3 2 20 0 1 0 8433 2232320 180", id, name,
              state, session, session);
-    put(path, text);
+    tree_put(path, text);
 }
 
 START_TEST(load) {
     tree_begin();
-    put("/proc/loadavg", "0.00 0.01 0.05 1/100 77\n");
+    tree_put("/proc/loadavg", "0.00 0.01 0.05 1/100 77\n");
     lb_host *host = open_tree("pu:2");
     ASSERT_NO_FINDING(host, LB_FINDING_LOAD);
     lb_host_free(host);
-    put("/proc/loadavg", "1.25 0.50 0.20 2/100 77\n");
+    tree_put("/proc/loadavg", "1.25 0.50 0.20 2/100 77\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_LOAD, "1 other thread runs or waits for a core now");
     ASSERT_FINDING(host, LB_FINDING_LOAD, "1.25");
     lb_host_free(host);
-    put("/proc/loadavg", "64.1 0.50 0.20 65/100 77\n");
+    tree_put("/proc/loadavg", "64.1 0.50 0.20 65/100 77\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_LOAD, "64 other threads run or wait");
     lb_host_free(host);
     static const char *const texts[] = {
         "", "1", "1 2 3", "1 2 3 4", "1 2 3 /", "a b c 3/4", "1 2 3 99999999999/1", "1 2 3 0/0"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put("/proc/loadavg", texts[i]);
+        tree_put("/proc/loadavg", texts[i]);
         host = open_tree("pu:2");
         ASSERT_NO_FINDING(host, LB_FINDING_LOAD);
         lb_host_free(host);
@@ -241,17 +205,17 @@ START_TEST(autogroup) {
     lb_host *host = open_tree("pu:2");
     ASSERT_NO_FINDING(host, LB_FINDING_AUTOGROUP);
     lb_host_free(host);
-    put("/proc/sys/kernel/sched_autogroup_enabled", "0\n");
+    tree_put("/proc/sys/kernel/sched_autogroup_enabled", "0\n");
     host = open_tree("pu:2");
     ASSERT_NO_FINDING(host, LB_FINDING_AUTOGROUP);
     lb_host_free(host);
-    put("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
+    tree_put("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_AUTOGROUP, "count as one against each other session");
     ck_assert_ptr_null(strstr(finding(host, LB_FINDING_AUTOGROUP), "beside"));
     lb_host_free(host);
     /* One busy process in a session of its own leaves one of two cores, .. */
-    put("/proc/loadavg", "1.25 0.50 0.20 2/100 77\n");
+    tree_put("/proc/loadavg", "1.25 0.50 0.20 2/100 77\n");
     put_process(41, "idle (one)", 'S', 40);
     put_process(42, "busy ) R 1", 'R', 42);
     host = open_tree("pu:2");
@@ -262,23 +226,23 @@ START_TEST(autogroup) {
     /* .. on eight it cannot use more than one; of two sessions the larger gets no more than us. */
     for (int id = 50; id < 70; id++)
         put_process(id, "many", 'R', 50);
-    put("/proc/loadavg", "1.25 0.50 0.20 22/100 77\n");
+    tree_put("/proc/loadavg", "1.25 0.50 0.20 22/100 77\n");
     host = open_tree("pu:8");
     ASSERT_FINDING(host, LB_FINDING_AUTOGROUP,
                    "beside the 21 that run in 2 other sessions now it leaves the workers 3.5 of 8");
     lb_host_free(host);
     /* Where a control group shares, autogroup does not. */
-    put("/proc/self/cgroup", "0::/a\n");
-    put("/proc/self/mountinfo", second_mount);
+    tree_put("/proc/self/cgroup", "0::/a\n");
+    tree_put("/proc/self/mountinfo", second_mount);
     host = open_tree("pu:8");
     ASSERT_FINDING(host, LB_FINDING_AUTOGROUP, "autogroup is on");
     lb_host_free(host);
-    put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
+    tree_put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
     host = open_tree("pu:8");
     ASSERT_NO_FINDING(host, LB_FINDING_AUTOGROUP);
     lb_host_free(host);
-    put("/proc/self/cgroup", "4:cpu:/a\n");
-    put("/proc/self/mountinfo", "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
+    tree_put("/proc/self/cgroup", "4:cpu:/a\n");
+    tree_put("/proc/self/mountinfo", "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
     host = open_tree("pu:8");
     ASSERT_NO_FINDING(host, LB_FINDING_AUTOGROUP);
     lb_host_free(host);
@@ -288,8 +252,9 @@ END_TEST
 
 START_TEST(steal) {
     tree_begin();
-    put("/proc/stat", "cpu  0 0 0 0 0 0 0 9999\ncpu0 500 0 300 100 50 10 10 30 0 0\n"
-                      "cpu1 500 0 300 100 50 10 10 30 0 0\ncpu2 0 0 0 0 0 0 0 9999\nintr 1 2\n");
+    tree_put("/proc/stat",
+             "cpu  0 0 0 0 0 0 0 9999\ncpu0 500 0 300 100 50 10 10 30 0 0\n"
+             "cpu1 500 0 300 100 50 10 10 30 0 0\ncpu2 0 0 0 0 0 0 0 9999\nintr 1 2\n");
     lb_host *host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_STEAL, "3 % was stolen");
     lb_host_free(host);
@@ -302,7 +267,7 @@ START_TEST(steal) {
                                         "cpu0 -1 x",
                                         "cpux 1 2 3 4 5 6 7 8\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put("/proc/stat", texts[i]);
+        tree_put("/proc/stat", texts[i]);
         host = open_tree("pu:2");
         ASSERT_NO_FINDING(host, LB_FINDING_STEAL);
         lb_host_free(host);
@@ -315,24 +280,24 @@ END_TEST
 
 START_TEST(frequency) {
     tree_begin();
-    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
-    put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
+    tree_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    tree_put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
     lb_host *host = open_tree("pu:2");
     ASSERT_NO_FINDING(host, LB_FINDING_FREQUENCY);
     lb_host_free(host);
-    put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "schedutil\n");
+    tree_put("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "schedutil\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_FREQUENCY, "governor is schedutil on 1 core:");
     lb_host_free(host);
-    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
-    put("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n");
+    tree_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    tree_put("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_FREQUENCY,
                    "powersave on 1 core, schedutil on 1 core, and turbo");
     lb_host_free(host);
-    put("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
-    put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
-    put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "\x01\xff\x1b[31m\n");
+    tree_put("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+    tree_put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+    tree_put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "\x01\xff\x1b[31m\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_FREQUENCY,
                    "??"
@@ -344,7 +309,7 @@ START_TEST(frequency) {
         char path[128], name[16];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
         snprintf(name, sizeof name, "g%d", cpu);
-        put(path, name);
+        tree_put(path, name);
     }
     host = open_tree("pu:8");
     ASSERT_FINDING(host, LB_FINDING_FREQUENCY, "g2 on 1 core");
@@ -393,12 +358,12 @@ static void write_xml(const char *path, const char *synthetic, const char *allow
 static lb_host *open_xml(bool with_root, const char *synthetic, const char *allowed,
                          const char *fast) {
     char path[64];
-    snprintf(path, sizeof path, "%s/topology.xml", root);
+    snprintf(path, sizeof path, "%s/topology.xml", tree_root);
     write_xml(path, synthetic, allowed, fast);
     lb_host_options options;
     lb_host_options_init(&options, sizeof options);
     options.topology_xml = path;
-    options.root = with_root ? root : NULL;
+    options.root = with_root ? tree_root : NULL;
     lb_host *host = NULL;
     lb_error err;
     ASSERT_OK(lb_host_open(&options, &host, &err), err);
@@ -420,12 +385,12 @@ END_TEST
 
 START_TEST(isolated) {
     tree_begin();
-    put("/sys/devices/system/cpu/online", "0-7\n");
-    put("/sys/devices/system/cpu/isolated", "\n");
+    tree_put("/sys/devices/system/cpu/online", "0-7\n");
+    tree_put("/sys/devices/system/cpu/isolated", "\n");
     lb_host *host = open_tree("pu:8");
     ck_assert_uint_eq(lb_host_finding_count(host), 0);
     lb_host_free(host);
-    put("/sys/devices/system/cpu/isolated", "2-3,7\n");
+    tree_put("/sys/devices/system/cpu/isolated", "2-3,7\n");
     host = open_tree("pu:8");
     ASSERT_FINDING(host, LB_FINDING_ISOLATED, "isolates CPUs 2-3,7 among the cores");
     ASSERT_NO_FINDING(host, LB_FINDING_PARTIAL_DOMAIN);
@@ -438,7 +403,7 @@ START_TEST(isolated) {
     static const char *const texts[] = {
         "0-", "-1", "a", "3-2", "0-4294967295", "0,,1", ",", "1 2", "0-99999999999999999999"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put("/sys/devices/system/cpu/isolated", texts[i]);
+        tree_put("/sys/devices/system/cpu/isolated", texts[i]);
         host = open_tree("pu:8");
         ASSERT_NO_FINDING(host, LB_FINDING_ISOLATED);
         lb_host_free(host);
@@ -449,7 +414,7 @@ END_TEST
 
 START_TEST(domains) {
     tree_begin();
-    put("/sys/devices/system/cpu/online", "0-15\n");
+    tree_put("/sys/devices/system/cpu/online", "0-15\n");
     lb_host *host = open_xml(true, "pu:16", "0-3", NULL);
     ASSERT_FINDING(host, LB_FINDING_PARTIAL_DOMAIN, "it counts CPUs 4-15 too");
     lb_host_free(host);
@@ -458,11 +423,11 @@ START_TEST(domains) {
     ASSERT_FINDING(host, LB_FINDING_PARTIAL_DOMAIN, "it counts CPUs 4-15 too");
     lb_host_free(host);
     /* A partition of version 2 is a domain of its own, .. */
-    put("/proc/self/cgroup", "0::/part/job\n");
-    put("/proc/self/mountinfo", second_mount);
-    put("/sys/fs/cgroup/part/job/cpuset.cpus.partition", "member\n");
-    put("/sys/fs/cgroup/part/cpuset.cpus.partition", "root\n");
-    put("/sys/fs/cgroup/part/cpuset.cpus.effective", "0-3\n");
+    tree_put("/proc/self/cgroup", "0::/part/job\n");
+    tree_put("/proc/self/mountinfo", second_mount);
+    tree_put("/sys/fs/cgroup/part/job/cpuset.cpus.partition", "member\n");
+    tree_put("/sys/fs/cgroup/part/cpuset.cpus.partition", "root\n");
+    tree_put("/sys/fs/cgroup/part/cpuset.cpus.effective", "0-3\n");
     host = open_xml(true, "pu:16", "0-3", NULL);
     ck_assert_uint_eq(lb_host_finding_count(host), 0);
     lb_host_free(host);
@@ -470,12 +435,13 @@ START_TEST(domains) {
     host = open_xml(true, "pu:16", "0-1", NULL);
     ASSERT_FINDING(host, LB_FINDING_PARTIAL_DOMAIN, "it counts CPUs 2-3 too");
     lb_host_free(host);
-    put("/sys/fs/cgroup/part/cpuset.cpus.partition", "root invalid (Parent is not a partition)\n");
+    tree_put("/sys/fs/cgroup/part/cpuset.cpus.partition",
+             "root invalid (Parent is not a partition)\n");
     host = open_xml(true, "pu:16", "0-3", NULL);
     ASSERT_FINDING(host, LB_FINDING_PARTIAL_DOMAIN, "it counts CPUs 4-15 too");
     lb_host_free(host);
     /* Nobody is balanced in an isolated one. */
-    put("/sys/fs/cgroup/part/cpuset.cpus.partition", "isolated\n");
+    tree_put("/sys/fs/cgroup/part/cpuset.cpus.partition", "isolated\n");
     host = open_xml(true, "pu:16", "0-3", NULL);
     ASSERT_FINDING(host, LB_FINDING_UNBALANCED, "off in the control group /sys/fs/cgroup/part");
     lb_host_free(host);
@@ -485,23 +451,23 @@ END_TEST
 
 START_TEST(domains_of_version_1) {
     tree_begin();
-    put("/sys/devices/system/cpu/online", "0-15\n");
-    put("/proc/self/cgroup", "3:cpuset:/a/b\n");
-    put("/proc/self/mountinfo", "34 31 0:31 / /cpuset rw - cgroup cgroup rw,cpuset\n");
-    put("/cpuset/cpuset.sched_load_balance", "1\n");
-    put("/cpuset/cpuset.cpus", "0-15\n");
-    put("/cpuset/a/cpuset.sched_load_balance", "0\n");
-    put("/cpuset/a/b/cpuset.sched_load_balance", "1\n");
-    put("/cpuset/a/b/cpuset.cpus", "0-3\n");
-    /* Balanced at the root, all are. */
+    tree_put("/sys/devices/system/cpu/online", "0-15\n");
+    tree_put("/proc/self/cgroup", "3:cpuset:/a/b\n");
+    tree_put("/proc/self/mountinfo", "34 31 0:31 / /cpuset rw - cgroup cgroup rw,cpuset\n");
+    tree_put("/cpuset/cpuset.sched_load_balance", "1\n");
+    tree_put("/cpuset/cpuset.cpus", "0-15\n");
+    tree_put("/cpuset/a/cpuset.sched_load_balance", "0\n");
+    tree_put("/cpuset/a/b/cpuset.sched_load_balance", "1\n");
+    tree_put("/cpuset/a/b/cpuset.cpus", "0-3\n");
+    /* Balanced at the tree_root, all are. */
     lb_host *host = open_xml(true, "pu:16", "0-3", NULL);
     ASSERT_FINDING(host, LB_FINDING_PARTIAL_DOMAIN, "it counts CPUs 4-15 too");
     lb_host_free(host);
-    put("/cpuset/cpuset.sched_load_balance", "0\n");
+    tree_put("/cpuset/cpuset.sched_load_balance", "0\n");
     host = open_xml(true, "pu:16", "0-3", NULL);
     ck_assert_uint_eq(lb_host_finding_count(host), 0);
     lb_host_free(host);
-    put("/cpuset/a/b/cpuset.sched_load_balance", "0\n");
+    tree_put("/cpuset/a/b/cpuset.sched_load_balance", "0\n");
     host = open_xml(true, "pu:16", "0-3", NULL);
     ASSERT_FINDING(host, LB_FINDING_UNBALANCED, "off in the control group /cpuset/a/b:");
     lb_host_free(host);
@@ -511,9 +477,9 @@ END_TEST
 
 START_TEST(offline) {
     tree_begin();
-    put("/sys/devices/system/cpu/present", "0-7\n");
-    put("/sys/devices/system/cpu/online", "0,2-5\n");
-    put("/sys/devices/system/cpu/offline", "1,6-255\n");
+    tree_put("/sys/devices/system/cpu/present", "0-7\n");
+    tree_put("/sys/devices/system/cpu/online", "0,2-5\n");
+    tree_put("/sys/devices/system/cpu/offline", "1,6-255\n");
     lb_host *host = open_xml(true, "pu:8", "0,2-5", NULL);
     ASSERT_FINDING(host, LB_FINDING_OFFLINE, "CPUs 1,6-7 are there but offline");
     ASSERT_FINDING(host, LB_FINDING_SPARSE, "(CPUs 0,2-5)");
@@ -522,8 +488,8 @@ START_TEST(offline) {
     tree_end();
     /* Kernels of old have a file for each CPU only. */
     tree_begin();
-    put("/sys/devices/system/cpu/cpu0/online", "1\n");
-    put("/sys/devices/system/cpu/cpu3/online", "0\n");
+    tree_put("/sys/devices/system/cpu/cpu0/online", "1\n");
+    tree_put("/sys/devices/system/cpu/cpu3/online", "0\n");
     host = open_xml(true, "pu:4", "0-2", NULL);
     ASSERT_FINDING(host, LB_FINDING_OFFLINE, "CPUs 3 are there but offline");
     ASSERT_NO_FINDING(host, LB_FINDING_PARTIAL_DOMAIN);
@@ -555,19 +521,19 @@ END_TEST
 
 START_TEST(real_time) {
     tree_begin();
-    put("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
-    put("/proc/sys/kernel/sched_rt_runtime_us", "950000\n");
+    tree_put("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
+    tree_put("/proc/sys/kernel/sched_rt_runtime_us", "950000\n");
     lb_host *host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_REAL_TIME, "get 95 % of a core at most");
     ASSERT_FINDING(host, LB_FINDING_REAL_TIME, "5.26 % longer");
     lb_host_free(host);
-    put("/proc/sys/kernel/sched_rt_runtime_us", "0\n");
+    tree_put("/proc/sys/kernel/sched_rt_runtime_us", "0\n");
     host = open_tree("pu:2");
     ASSERT_FINDING(host, LB_FINDING_REAL_TIME, "get 0 % of a core at most");
     lb_host_free(host);
     static const char *const texts[] = {"-1\n", "1000000\n", "", "many"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put("/proc/sys/kernel/sched_rt_runtime_us", texts[i]);
+        tree_put("/proc/sys/kernel/sched_rt_runtime_us", texts[i]);
         host = open_tree("pu:2");
         ASSERT_NO_FINDING(host, LB_FINDING_REAL_TIME);
         lb_host_free(host);
@@ -628,7 +594,7 @@ START_TEST(hostile) {
     ASSERT_OK(lb_trace_new(2, &trace, &err), err);
     tree_begin();
     for (size_t i = 0; i < FILES; i++)
-        put(files[i].path, files[i].text);
+        tree_put(files[i].path, files[i].text);
     assert_bears(trace);
     static const char *const texts[] = {
         "",
@@ -657,17 +623,17 @@ START_TEST(hostile) {
     for (size_t i = 0; i < FILES; i++) {
         size_t length = strlen(files[i].text);
         for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-            put(files[i].path, texts[t]);
+            tree_put(files[i].path, texts[t]);
             assert_bears(trace);
         }
         /* Cut, and with bytes changed. */
         for (size_t cut = 0; cut < length; cut += 1 + length / 8) {
-            put_bytes(files[i].path, files[i].text, cut);
+            tree_put_bytes(files[i].path, files[i].text, cut);
             assert_bears(trace);
             memcpy(large, files[i].text, length);
             for (int k = 0; k < 4; k++)
                 large[lbi_random_below(&random, length)] = (char)lbi_random_below(&random, 256);
-            put_bytes(files[i].path, large, length);
+            tree_put_bytes(files[i].path, large, length);
             assert_bears(trace);
         }
         /* Megabytes of one thing. */
@@ -676,12 +642,12 @@ START_TEST(hostile) {
             size_t one = strlen(repeated[r]), n = r == 2 ? 1000 : (6u << 20) / one;
             for (size_t k = 0; k < n; k++)
                 memcpy(large + k * one, repeated[r], one);
-            put_bytes(files[i].path, large, n * one);
+            tree_put_bytes(files[i].path, large, n * one);
             assert_bears(trace);
         }
         /* No file at all, a folder, a pipe that nobody writes to. */
         char path[512];
-        snprintf(path, sizeof path, "%s%s", root, files[i].path);
+        snprintf(path, sizeof path, "%s%s", tree_root, files[i].path);
         ck_assert_int_eq(unlink(path), 0);
         assert_bears(trace);
         ck_assert_int_eq(mkdir(path, 0755), 0);
@@ -690,7 +656,7 @@ START_TEST(hostile) {
         ck_assert_int_eq(mkfifo(path, 0644), 0);
         assert_bears(trace);
         ck_assert_int_eq(unlink(path), 0);
-        put(files[i].path, files[i].text);
+        tree_put(files[i].path, files[i].text);
     }
     free(large);
     lb_trace_free(trace);
@@ -701,11 +667,11 @@ END_TEST
 START_TEST(allocations) {
     tree_begin();
     for (size_t i = 0; i < FILES; i++)
-        put(files[i].path, files[i].text);
+        tree_put(files[i].path, files[i].text);
     lb_host_options options;
     lb_host_options_init(&options, sizeof options);
     options.synthetic = "core:6 pu:2";
-    options.root = root;
+    options.root = tree_root;
     lb_status status;
     size_t count;
     SWEEP_ALLOCATIONS(status, count, {
@@ -722,8 +688,8 @@ END_TEST
 /* Without a topology beside it, a root is this machine with other files; nothing runs on it. */
 START_TEST(root_alone) {
     tree_begin();
-    put("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
-    put("/proc/sys/kernel/sched_rt_runtime_us", "500000\n");
+    tree_put("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
+    tree_put("/proc/sys/kernel/sched_rt_runtime_us", "500000\n");
     lb_host *host = open_tree(NULL), *plain = NULL;
     lb_error err;
     ASSERT_OK(lb_host_open(NULL, &plain, &err), err);

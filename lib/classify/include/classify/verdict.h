@@ -22,6 +22,7 @@ struct lb_verdict {
     lbi_changes changes;  /* of cores, by units that waited */
     double rotation_time; /* seconds; NAN: not measured */
     double unit_work;     /* CPU seconds of a unit; NAN: not known */
+    char *disturbed;      /* kinds of findings, parted by commas; NULL: none */
     char **reasons;
     size_t reason_count, reason_capacity;
 };

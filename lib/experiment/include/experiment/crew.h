@@ -5,6 +5,7 @@
 #define LBI_EXPERIMENT_CREW_H
 
 #include "base/error.h"
+#include "experiment/monitor.h"
 #include "experiment/worker.h"
 
 /* More workers than this would need more patience than any budget. */
@@ -41,6 +42,7 @@ typedef struct lbi_crew {
     int64_t cutoff_ns; /* what came after is in no trace; INT64_MAX */
     lb_mark *marks;    /* of what was done since the origin; times of lbi_now() */
     size_t mark_count, mark_capacity;
+    lbi_monitor monitor;
     double foreign; /* CPU time of others, as a part of what there was; NAN: not known */
 } lbi_crew;
 

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quota.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char first[] = "/sys/fs/cgroup/cpu", second[] = "/sys/fs/cgroup";
+static const char *parent;
+static char folder[128];
+static pid_t guard;
+static int alive; /* closes when this process ends: then the guard acts */
+
+static bool write_text(const char *where, const char *file, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", where, file);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return ok;
+}
+
+/* Whoever is still in the group goes back, and the group is removed. */
+static bool dissolve(void) {
+    for (int i = 0; i < 500; i++) {
+        char path[256], line[32];
+        snprintf(path, sizeof path, "%s/cgroup.procs", folder);
+        FILE *members = fopen(path, "re");
+        while (members != NULL && fgets(line, sizeof line, members) != NULL)
+            write_text(parent, "cgroup.procs", line);
+        if (members != NULL)
+            fclose(members);
+        if (rmdir(folder) == 0 || errno == ENOENT)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
+}
+
+/* Out of reach of the terminal's signals, and waiting for the last copy of the pipe to close. */
+static void watch_over(int ended) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    char byte;
+    while (read(ended, &byte, 1) < 0 && errno == EINTR) {
+    }
+    _exit(dissolve() ? 0 : 1);
+}
+
+static bool set_quota(double cpus) {
+    char text[64];
+    snprintf(text, sizeof text, "%.0f", cpus * 100000);
+    if (parent == first)
+        return write_text(folder, "cpu.cfs_period_us", "100000") &&
+               write_text(folder, "cpu.cfs_quota_us", text);
+    strcat(text, " 100000");
+    return write_text(folder, "cpu.max", text);
+}
+
+bool quota_begin(double cpus, const char **ret_reason) {
+    int ends[2];
+    char self[32];
+    parent = access("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", W_OK) == 0 ? first : second;
+    /* Version 2 gives its children the controller only when told. */
+    if (parent == second)
+        write_text(second, "cgroup.subtree_control", "+cpu");
+    snprintf(folder, sizeof folder, "%s/lbsched-test-%ld", parent, (long)getpid());
+    if (mkdir(folder, 0755) != 0) {
+        *ret_reason = strerror(errno);
+        return false;
+    }
+    if (pipe2(ends, O_CLOEXEC) != 0 || (guard = fork()) < 0) {
+        *ret_reason = strerror(errno);
+        rmdir(folder);
+        return false;
+    }
+    if (guard == 0) {
+        close(ends[1]);
+        watch_over(ends[0]);
+    }
+    close(ends[0]);
+    alive = ends[1];
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    if (set_quota(cpus) && write_text(folder, "cgroup.procs", self))
+        return true;
+    *ret_reason = strerror(errno);
+    quota_end();
+    return false;
+}
+
+void quota_end(void) {
+    close(alive);
+    waitpid(guard, NULL, 0);
+}
