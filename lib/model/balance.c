@@ -57,12 +57,16 @@ void lbi_balance(lbi_engine *engine) {
 
 /* Random numbers can be looked at ahead. The entries of long lists are in no cache, and to wait for
  * one is a good part of what a move costs. */
-void lbi_balance_foresee(const lbi_engine *engine) {
+void lbi_balance_foresee(lbi_engine *engine) {
     if (engine->longest <= LBI_LONG || engine->longest != engine->shortest + 1 || engine->ordered ||
         engine->model->options.policy != LB_POLICY_ACTIVE)
         return;
-    lbi_random random = engine->random;
     uint32_t givers = lbi_lengths_at_least(engine, engine->longest), chosen = 0;
+    if (engine->foreseen_draws == engine->draws && engine->foreseen_givers == givers)
+        return;
+    engine->foreseen_draws = engine->draws;
+    engine->foreseen_givers = givers;
+    lbi_random random = engine->random;
     if (givers > 1)
         chosen = (uint32_t)lbi_random_below(&random, givers);
     uint32_t from = engine->by_length[chosen];

@@ -37,7 +37,6 @@ static size_t process_parts(lbi_engine *e, bool weighted, part *parts) {
     size_t n = 0, p = e->capacity;
     parts[n++] = (part){&e->arena, e->arena_size, sizeof *e->arena};
     parts[n++] = (part){&e->places, p, sizeof *e->places};
-    parts[n++] = (part){&e->either, p, sizeof *e->either};
     parts[n++] = (part){&e->state, p, sizeof *e->state};
     parts[n++] = (part){&e->wanted, p, sizeof *e->wanted};
     parts[n++] = (part){&e->done, p, sizeof *e->done};
@@ -121,7 +120,9 @@ void lbi_engine_reset(lbi_engine *engine, uint64_t seed) {
     engine->in_order = true;
     engine->hazard_time = 0;
     engine->rotating = 0;
-    engine->draws = 0;
+    engine->draws = engine->foreseen_draws = 0;
+    engine->foreseen_givers = 0;
+    engine->awaited = LBI_NO_SLOT;
     engine->move_count = engine->done_count = engine->touched_count = engine->changed_count = 0;
     memset(engine->state, LBI_ABSENT, engine->capacity);
     memset(engine->wanted, LBI_UNTOUCHED, engine->capacity);
@@ -251,7 +252,7 @@ void lbi_engine_open(lbi_engine *engine, double time) {
 }
 
 static bool precedes(const lbi_engine *engine, uint32_t a, uint32_t b) {
-    return engine->ids == NULL ? a < b : engine->ids[a] < engine->ids[b];
+    return engine->identities == NULL ? a < b : engine->identities[a].id < engine->identities[b].id;
 }
 
 static void touch(lbi_engine *engine, uint32_t slot, lbi_state wanted) {
@@ -271,7 +272,7 @@ lbi_state lbi_engine_state(const lbi_engine *engine, uint32_t slot) {
 
 bool lbi_engine_arrive(lbi_engine *engine, uint32_t slot, double work, uint32_t core) {
     engine->places[slot].list = engine->shared ? LBI_ANY_CORE : core;
-    engine->either[slot].remaining = work;
+    engine->places[slot].either.remaining = work;
     if (!(work > 0))
         return false;
     touch(engine, slot, LBI_RUNNING);
@@ -312,7 +313,7 @@ void lbi_engine_sort(const lbi_engine *engine, uint32_t *slots, size_t count) {
 }
 
 static void place_one(lbi_engine *engine, uint32_t slot) {
-    double work = engine->either[slot].remaining;
+    double work = engine->places[slot].either.remaining;
     if (engine->shared) {
         lbi_sharing_insert(engine, slot, work);
         return;
@@ -347,7 +348,7 @@ void lbi_engine_place(lbi_engine *engine) {
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = engine->touched[i];
         if (engine->state[slot] == LBI_RUNNING && engine->wanted[slot] != LBI_RUNNING)
-            engine->either[slot].remaining = take_one(engine, slot);
+            engine->places[slot].either.remaining = take_one(engine, slot);
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t slot = engine->touched[i];

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
+#include "id_map.h"
 #include "model.h"
 #include "next_tree.h"
 #include "twofold.h"
@@ -79,11 +80,6 @@ typedef enum lbi_state {
     LBI_ASLEEP
 } lbi_state;
 
-typedef struct lbi_place {
-    uint32_t list;     /* where it is, or was before it slept; LBI_ANY_CORE: never placed */
-    uint32_t position; /* there, and list.dropped */
-} lbi_place;
-
 /* What is kept of a process either while it is not running or while it is: one memory, which keeps
  * the state within 48 bytes a process in every model. */
 typedef union lbi_either {
@@ -93,6 +89,12 @@ typedef union lbi_either {
     } order;
     uint32_t weight_position; /* running: in by_weight, under processor sharing */
 } lbi_either;
+
+typedef struct lbi_place {
+    lbi_either either;
+    uint32_t list;     /* where it is, or was before it slept; LBI_ANY_CORE: never placed */
+    uint32_t position; /* there, and list.dropped */
+} lbi_place;
 
 /* Choices laid down beforehand, for enumeration. */
 typedef struct lbi_script {
@@ -111,8 +113,9 @@ typedef struct lbi_move {
 typedef struct lbi_engine {
     const lb_model *model;
     const double *weights; /* NULL: all equal */
-    const uint64_t *ids;   /* of the slots, whose order is that of placement; NULL: the slots */
-    size_t capacity;       /* processes */
+    /* Of the slots; the order of their ids is that of placement. NULL: the slots'. */
+    const lbi_identity *identities;
+    size_t capacity; /* processes */
     uint32_t list_count;
     bool shared;  /* processor sharing: list 0 below the cap, list 1 at it */
     bool rotates; /* processor sharing with grain */
@@ -130,7 +133,10 @@ typedef struct lbi_engine {
     bool check_due, rotate_due, in_order;
 
     lbi_random random;
-    uint64_t draws; /* choices made at random so far */
+    uint64_t draws;           /* choices made at random so far */
+    uint64_t foreseen_draws;  /* for which choice lbi_balance_foresee() ... */
+    uint32_t foreseen_givers; /* ... has looked among how many lists */
+    uint32_t awaited;         /* the slot that completes first of the list settled last */
     lbi_script *script;
     lbi_move *moves;  /* NULL: not recorded */
     lbi_watch *watch; /* NULL: nobody watches */
@@ -164,7 +170,6 @@ typedef struct lbi_engine {
     lbi_entry *arena;
     uint32_t *longer; /* [length]: how many lists are that long or longer */
     lbi_place *places;
-    lbi_either *either;
     uint8_t *state;      /* an lbi_state ... */
     uint8_t *wanted;     /* ... and what it is to be when the instant closes; LBI_UNTOUCHED */
     uint32_t *done;      /* completed in this instant, in the order found */
@@ -279,8 +284,8 @@ static inline uint32_t lbi_list_extent(const lbi_list *list) {
 
 /* Where in its list a process of a tracked engine is. */
 static inline uint32_t lbi_list_position(const lbi_engine *engine, uint32_t slot) {
-    lbi_place place = engine->places[slot];
-    return place.position - engine->lists[place.list].dropped;
+    const lbi_place *place = &engine->places[slot];
+    return place->position - engine->lists[place->list].dropped;
 }
 
 /* ---- lengths.c; lengths.h has the rest ---- */
@@ -301,7 +306,7 @@ void lbi_balance(lbi_engine *engine);
 bool lbi_balance_is_needed(const lbi_engine *engine);
 void lbi_rotate(lbi_engine *engine);
 /* Fetches the process that would move next. */
-void lbi_balance_foresee(const lbi_engine *engine);
+void lbi_balance_foresee(lbi_engine *engine);
 
 /* ---- sharing.c ---- */
 

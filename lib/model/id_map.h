@@ -9,19 +9,40 @@
 
 #define LBI_NO_SLOT UINT32_MAX
 
+/* Whose slot it is: two to a cache line. */
+typedef struct lbi_identity {
+    uint64_t id, tag;
+    uint32_t next; /* the slot of another id of the same bucket; LBI_NO_SLOT: none */
+    uint32_t unused[3];
+} lbi_identity;
+
 typedef struct lbi_id_map {
-    uint32_t *slots; /* a table of `size` cells by id, open addressing; LBI_NO_SLOT: free */
-    size_t size;     /* a power of two, at least twice the number of ids */
-    unsigned shift;  /* 64 less its logarithm */
+    uint32_t
+        *heads;  /* of the buckets: by the low bits of the id, so that latest ids lie together */
+    size_t size; /* a power of two, at least twice the number of ids */
 } lbi_id_map;
 
-/* Each takes the ids of the slots. */
-bool lbi_id_map_reserve(lbi_id_map *map, size_t count, const uint64_t *ids);
-uint32_t lbi_id_map_find(const lbi_id_map *map, uint64_t id, const uint64_t *ids);
-void lbi_id_map_add(lbi_id_map *map, uint32_t slot, const uint64_t *ids);
+/* Each takes the identities of the slots. */
+bool lbi_id_map_reserve(lbi_id_map *map, size_t count, lbi_identity *identities);
+void lbi_id_map_add(lbi_id_map *map, uint32_t slot, lbi_identity *identities);
 /* The slot it had; it must be there. */
-uint32_t lbi_id_map_remove(lbi_id_map *map, uint64_t id, const uint64_t *ids);
+uint32_t lbi_id_map_remove(lbi_id_map *map, uint64_t id, lbi_identity *identities);
+
+static inline size_t lbi_id_map_bucket(const lbi_id_map *map, uint64_t id) {
+    return (size_t)id & (map->size - 1);
+}
+
+static inline uint32_t lbi_id_map_find(const lbi_id_map *map, uint64_t id,
+                                       const lbi_identity *identities) {
+    uint32_t slot = map->heads[lbi_id_map_bucket(map, id)];
+    while (slot != LBI_NO_SLOT && identities[slot].id != id)
+        slot = identities[slot].next;
+    return slot;
+}
+
 /* Fetches what the next call with this id will look at. */
-void lbi_id_map_expect(const lbi_id_map *map, uint64_t id);
+static inline void lbi_id_map_expect(const lbi_id_map *map, uint64_t id) {
+    __builtin_prefetch(&map->heads[lbi_id_map_bucket(map, id)], 1);
+}
 
 #endif

@@ -221,8 +221,21 @@ static void order_two(lbi_entry *a, lbi_entry *b) {
     }
 }
 
+/* Slot and number in one. */
+static inline uint64_t rest_of(const lbi_entry *entry) {
+    uint64_t rest;
+    memcpy(&rest, &entry->slot, sizeof rest);
+    return rest;
+}
+
+static inline void set_entry(lbi_entry *entry, double tag, uint64_t rest) {
+    entry->tag = tag;
+    memcpy(&entry->slot, &rest, sizeof rest);
+}
+
 /* Moves those that come before a median of three to the front, without a branch on what is
- * compared; returns how many they are. The median stands behind them. */
+ * compared; returns how many they are. The median stands behind them. Entries are read by halves
+ * as they are written, or a load would wait for the store. */
 static size_t partition(lbi_entry *entries, size_t count) {
     lbi_entry *middle = &entries[count / 2], *last = &entries[count - 1];
     order_two(&entries[0], middle);
@@ -232,10 +245,13 @@ static size_t partition(lbi_entry *entries, size_t count) {
     *middle = *last;
     size_t below = 0;
     for (size_t i = 0; i < count - 1; i++) {
-        lbi_entry entry = entries[i];
-        entries[i] = entries[below];
-        entries[below] = entry;
-        below += comes_before(&entry, &pivot);
+        lbi_entry *here = &entries[i], *there = &entries[below];
+        double tag = here->tag;
+        uint32_t number = here->number;
+        uint64_t rest = rest_of(here);
+        set_entry(here, there->tag, rest_of(there));
+        set_entry(there, tag, rest);
+        below += (tag < pivot.tag) | ((tag == pivot.tag) & (number < pivot.number));
     }
     *last = entries[below];
     entries[below] = pivot;
@@ -244,7 +260,7 @@ static size_t partition(lbi_entry *entries, size_t count) {
 
 /* In place. No order is slow: past `depth` unlucky cuts it is a heap sort. */
 static void sort_within(lbi_entry *entries, size_t count, unsigned depth) {
-    while (count > 24) {
+    while (count > 12) {
         if (depth-- == 0) {
             heap_sort(entries, count);
             return;
@@ -383,25 +399,26 @@ uint32_t lbi_list_choose(lbi_engine *engine, uint32_t index) {
 /* ---- who came when ---- */
 
 static void note_newest(lbi_engine *engine, lbi_list *list, uint32_t slot) {
-    engine->either[slot].order.older = list->newest;
-    engine->either[slot].order.newer = LBI_ANY_CORE;
+    engine->places[slot].either.order.older = list->newest;
+    engine->places[slot].either.order.newer = LBI_ANY_CORE;
     if (list->newest == LBI_ANY_CORE)
         list->oldest = slot;
     else
-        engine->either[list->newest].order.newer = slot;
+        engine->places[list->newest].either.order.newer = slot;
     list->newest = slot;
 }
 
 static void forget_order(lbi_engine *engine, lbi_list *list, uint32_t slot) {
-    uint32_t older = engine->either[slot].order.older, newer = engine->either[slot].order.newer;
+    uint32_t older = engine->places[slot].either.order.older,
+             newer = engine->places[slot].either.order.newer;
     if (older == LBI_ANY_CORE)
         list->oldest = newer;
     else
-        engine->either[older].order.newer = newer;
+        engine->places[older].either.order.newer = newer;
     if (newer == LBI_ANY_CORE)
         list->newest = older;
     else
-        engine->either[newer].order.older = older;
+        engine->places[newer].either.order.older = older;
 }
 
 /* ---- lists ---- */
@@ -688,6 +705,9 @@ static inline void settle(lbi_engine *engine, uint32_t index, double pace) {
             list->next = lbi_twofold_plus(list->time, wait);
         if (engine->expected != NULL)
             __builtin_prefetch(engine->expected + first->slot * engine->expected_size, 1);
+        if (engine->tracked)
+            __builtin_prefetch(&engine->places[first->slot], 1);
+        engine->awaited = first->slot;
     }
     lbi_next_set(engine->next_tree, engine->next_leaf + index, list->next.high);
 }

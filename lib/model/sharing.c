@@ -25,7 +25,7 @@ static bool precedes(const lbi_engine *engine, uint32_t list, uint32_t a, uint32
 
 static void set(lbi_engine *engine, uint32_t list, size_t position, uint32_t slot) {
     *cell(engine, list, position) = slot;
-    engine->either[slot].weight_position = (uint32_t)position;
+    engine->places[slot].either.weight_position = (uint32_t)position;
 }
 
 static void sift_up(lbi_engine *engine, uint32_t list, size_t position, uint32_t slot) {
@@ -71,9 +71,9 @@ void lbi_sharing_forget(lbi_engine *engine, uint32_t list, uint32_t slot) {
     uint32_t last = *cell(engine, list, length);
     if (last == slot)
         return;
-    size_t position = engine->either[slot].weight_position;
+    size_t position = engine->places[slot].either.weight_position;
     sift_up(engine, list, position, last);
-    sift_down(engine, list, length, engine->either[last].weight_position, last);
+    sift_down(engine, list, length, engine->places[last].either.weight_position, last);
 }
 
 double lbi_sharing_take(lbi_engine *engine, uint32_t slot) {

@@ -15,15 +15,16 @@ struct lb_sim {
 
     /* of the slots, `capacity` each */
     size_t capacity;
-    double *weights;
-    uint64_t *ids, *tags;
+    double *weights; /* while engine.weights is NULL all are common_weight, and not kept here */
+    lbi_identity *identities;
     uint32_t *free_slots;
     size_t free_count;
-    lbi_move *moves;      /* the engine's, of one instant */
-    double common_weight; /* of all so far, while engine.weights is NULL */
+    lbi_move *moves; /* the engine's, of one instant */
+    double common_weight;
 
     lbi_id_map map;
     uint64_t next_id;
+    uint32_t awaited; /* the engine's, one instant before */
 
     uint32_t *removed; /* slots to be free when the instant closes */
     size_t removed_count;
@@ -45,9 +46,7 @@ static size_t around(const lb_sim *sim, size_t position) {
     return position < sim->event_capacity ? position : position - sim->event_capacity;
 }
 
-static bool reserve_events(lb_sim *sim, size_t count) {
-    if (count <= sim->event_capacity)
-        return true;
+static bool grow_events(lb_sim *sim, size_t count) {
     size_t capacity = sim->event_capacity + sim->event_capacity / 2;
     if (capacity < count)
         capacity = count;
@@ -63,8 +62,27 @@ static bool reserve_events(lb_sim *sim, size_t count) {
     return true;
 }
 
+static inline bool reserve_events(lb_sim *sim, size_t count) {
+    return count <= sim->event_capacity || grow_events(sim, count);
+}
+
 static bool grow(void *array, size_t before, size_t capacity, size_t size) {
     return lbi_array_reserve(array, &before, capacity, size);
+}
+
+/* Each on one cache line. */
+static bool grow_identities(lb_sim *sim, size_t capacity) {
+    size_t whole = (capacity + 1) / 2 * 2;
+    if (whole > SIZE_MAX / sizeof *sim->identities)
+        return false;
+    lbi_identity *grown = aligned_alloc(64, whole * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    if (sim->capacity > 0)
+        memcpy(grown, sim->identities, sim->capacity * sizeof *grown);
+    free(sim->identities);
+    sim->identities = grown;
+    return true;
 }
 
 /* Arrays that have grown when a later one cannot are no harm. */
@@ -73,22 +91,22 @@ static bool reserve_slots(lb_sim *sim, size_t capacity) {
     if (capacity <= before)
         return true;
     if (capacity > LBI_PROCESSES_MAX || !grow(&sim->weights, before, capacity, sizeof(double)) ||
-        !grow(&sim->ids, before, capacity, sizeof(uint64_t)) ||
-        !grow(&sim->tags, before, capacity, sizeof(uint64_t)) ||
+        !grow_identities(sim, capacity) ||
         !grow(&sim->free_slots, before, capacity, sizeof(uint32_t)) ||
         !grow(&sim->removed, before, capacity, sizeof(uint32_t)) ||
         !grow(&sim->moves, before, capacity + 1, sizeof(lbi_move)))
         return false;
     /* The engine reads through these, also when what follows fails. */
-    sim->engine.ids = sim->ids;
+    sim->engine.identities = sim->identities;
+    sim->engine.expected = (const char *)sim->identities;
+    sim->engine.expected_size = sizeof *sim->identities;
     sim->engine.moves = sim->moves;
     if (sim->engine.weights != NULL)
         sim->engine.weights = sim->weights;
-    if (!lbi_id_map_reserve(&sim->map, capacity, sim->ids) ||
+    if (!lbi_id_map_reserve(&sim->map, capacity, sim->identities) ||
         !reserve_events(sim, 4 * capacity + 16) || !lbi_engine_reserve(&sim->engine, capacity))
         return false;
     for (size_t slot = capacity; slot > before; slot--) {
-        sim->weights[slot - 1] = 1;
         sim->free_slots[sim->free_count++] = (uint32_t)slot - 1;
     }
     sim->capacity = capacity;
@@ -103,7 +121,7 @@ static lb_status new_sim(const lb_model *model, size_t processes, lb_sim **ret_s
     lb_sim *sim = malloc(sizeof *sim);
     if (sim == NULL)
         return lbi_error_nomem(err, "a simulation");
-    *sim = (lb_sim){.next_id = 1};
+    *sim = (lb_sim){.next_id = 1, .awaited = LBI_NO_SLOT};
     lb_status status = lbi_model_copy(model, &sim->model, err);
     if (status == LB_OK)
         status = lbi_engine_new(&sim->engine, sim->model,
@@ -134,12 +152,11 @@ void lb_sim_free(lb_sim *sim) {
     lbi_engine_free(&sim->engine);
     lb_model_free(sim->model);
     free(sim->weights);
-    free(sim->ids);
-    free(sim->tags);
+    free(sim->identities);
     free(sim->free_slots);
     free(sim->removed);
     free(sim->moves);
-    free(sim->map.slots);
+    free(sim->map.heads);
     free(sim->events);
     free(sim);
 }
@@ -157,23 +174,21 @@ lb_status lb_sim_clone(const lb_sim *sim, lb_sim **ret_sim, lb_error *err) {
         return lbi_error_nomem(err, "a simulation");
     }
     size_t n = sim->capacity;
-    memcpy(clone->weights, sim->weights, n * sizeof *sim->weights);
-    memcpy(clone->ids, sim->ids, n * sizeof *sim->ids);
-    memcpy(clone->tags, sim->tags, n * sizeof *sim->tags);
+    if (sim->engine.weights != NULL)
+        memcpy(clone->weights, sim->weights, n * sizeof *sim->weights);
+    memcpy(clone->identities, sim->identities, n * sizeof *sim->identities);
     memcpy(clone->free_slots, sim->free_slots, n * sizeof *sim->free_slots);
     clone->free_count = sim->free_count;
     clone->common_weight = sim->common_weight;
     clone->next_id = sim->next_id;
-    memset(clone->map.slots, 0xff, clone->map.size * sizeof *clone->map.slots);
-    for (size_t i = 0; i < sim->map.size; i++)
-        if (sim->map.slots[i] != LBI_NO_SLOT)
-            lbi_id_map_add(&clone->map, sim->map.slots[i], clone->ids);
+    memcpy(clone->map.heads, sim->map.heads, sim->map.size * sizeof *sim->map.heads);
     for (size_t i = 0; i < sim->event_count; i++)
         clone->events[i] = sim->events[around(sim, sim->first_event + i)];
     clone->event_count = sim->event_count;
     lbi_engine_copy(&clone->engine, &sim->engine);
     clone->engine.model = clone->model;
-    clone->engine.ids = clone->ids;
+    clone->engine.identities = clone->identities;
+    clone->engine.expected = (const char *)clone->identities;
     clone->engine.weights = sim->engine.weights == NULL ? NULL : clone->weights;
     *ret_sim = clone;
     return LB_OK;
@@ -192,8 +207,8 @@ static lb_sim_event *event_at(lb_sim *sim, size_t position) {
 /* Among the completions of this instant that were not polled yet, by id. */
 static void push_completion(lb_sim *sim, uint32_t slot) {
     lb_sim_event event = {.time = sim->engine.now.high,
-                          .id = sim->ids[slot],
-                          .tag = sim->tags[slot],
+                          .id = sim->identities[slot].id,
+                          .tag = sim->identities[slot].tag,
                           .kind = LB_SIM_COMPLETED,
                           .from = LB_CORE_ANY,
                           .to = LB_CORE_ANY};
@@ -211,7 +226,8 @@ static void push_completion(lb_sim *sim, uint32_t slot) {
 
 static void push_completions(lb_sim *sim) {
     lbi_engine *engine = &sim->engine;
-    lbi_engine_sort(engine, engine->done, engine->done_count);
+    if (engine->done_count > 1)
+        lbi_engine_sort(engine, engine->done, engine->done_count);
     for (size_t i = 0; i < engine->done_count; i++)
         push_completion(sim, engine->done[i]);
 }
@@ -220,8 +236,8 @@ static void push_moves(lb_sim *sim) {
     for (size_t i = 0; i < sim->engine.move_count; i++) {
         lbi_move move = sim->moves[i];
         *event_at(sim, sim->event_count++) = (lb_sim_event){.time = sim->engine.now.high,
-                                                            .id = sim->ids[move.slot],
-                                                            .tag = sim->tags[move.slot],
+                                                            .id = sim->identities[move.slot].id,
+                                                            .tag = sim->identities[move.slot].tag,
                                                             .kind = LB_SIM_MIGRATED,
                                                             .from = move.from,
                                                             .to = move.to};
@@ -232,10 +248,11 @@ int lb_sim_poll(lb_sim *sim, lb_sim_event *ret_event) {
     if (sim->event_count == 0)
         return 0;
     *ret_event = *event_at(sim, 0);
-    sim->first_event = around(sim, sim->first_event + 1);
     sim->event_count--;
+    /* An empty queue begins again where it did, which is in the cache. */
+    sim->first_event = sim->event_count == 0 ? 0 : around(sim, sim->first_event + 1);
     if (ret_event->kind == LB_SIM_COMPLETED) {
-        uint32_t slot = lbi_id_map_remove(&sim->map, ret_event->id, sim->ids);
+        uint32_t slot = lbi_id_map_remove(&sim->map, ret_event->id, sim->identities);
         sim->free_slots[sim->free_count++] = slot;
     }
     return 1;
@@ -253,12 +270,21 @@ static lb_status open_instant(lb_sim *sim, double time, lb_error *err) {
     return LB_OK;
 }
 
+/* Whoever completes next in the list settled last is fetched by the engine; one instant later it is
+ * there, and tells where its id will be looked for. */
+static void expect_next(lb_sim *sim) {
+    if (sim->awaited != LBI_NO_SLOT)
+        lbi_id_map_expect(&sim->map, sim->identities[sim->awaited].id);
+    sim->awaited = sim->engine.awaited;
+}
+
 static lb_status close_instant(lb_sim *sim, lb_error *err) {
     if (!reserve_events(sim, sim->event_count + events_of_one_instant(sim)))
         return lbi_error_nomem(err, "a simulation's events");
     lbi_engine_place(&sim->engine);
     lbi_engine_balance(&sim->engine);
     lbi_engine_close(&sim->engine);
+    expect_next(sim);
     push_moves(sim);
     for (size_t i = 0; i < sim->removed_count; i++)
         sim->free_slots[sim->free_count++] = sim->removed[i];
@@ -358,7 +384,7 @@ static void leave(lb_sim *sim) {
 
 static lb_status find(const lb_sim *sim, const char *call, lb_process_id id, uint32_t *ret_slot,
                       lb_error *err) {
-    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->ids);
+    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->identities);
     if (slot == LBI_NO_SLOT || lbi_engine_state(&sim->engine, slot) == LBI_ABSENT)
         return lbi_error(err, LB_ERR_INVALID, "%s of process %llu: it %s", call,
                          (unsigned long long)id,
@@ -384,8 +410,15 @@ static void use_weight(lb_sim *sim, double weight, bool only) {
     if (only) {
         engine->weights = NULL;
         sim->common_weight = weight;
-    } else if (engine->weights == NULL && weight != sim->common_weight)
+    } else if (engine->weights == NULL && weight != sim->common_weight) {
+        for (size_t slot = 0; slot < sim->capacity; slot++)
+            sim->weights[slot] = sim->common_weight;
         lbi_engine_use_weights(engine, sim->weights);
+    }
+}
+
+static double weight_of(const lb_sim *sim, uint32_t slot) {
+    return sim->engine.weights == NULL ? sim->common_weight : sim->weights[slot];
 }
 
 static lb_status check_weight(double weight, lb_error *err) {
@@ -434,15 +467,16 @@ lb_status lb_sim_add(lb_sim *sim, double work, double weight, uint32_t core, uin
     if (status != LB_OK)
         return status;
     uint32_t slot = sim->free_slots[--sim->free_count];
-    sim->weights[slot] = weight;
     use_weight(sim, weight, sim->capacity - sim->free_count == 1);
-    sim->ids[slot] = sim->next_id++;
-    sim->tags[slot] = tag;
-    lbi_id_map_add(&sim->map, slot, sim->ids);
+    if (sim->engine.weights != NULL)
+        sim->weights[slot] = weight;
+    sim->identities[slot].id = sim->next_id++;
+    sim->identities[slot].tag = tag;
+    lbi_id_map_add(&sim->map, slot, sim->identities);
     if (!lbi_engine_arrive(&sim->engine, slot, work, core))
         push_completion(sim, slot);
     if (ret_id != NULL)
-        *ret_id = sim->ids[slot];
+        *ret_id = sim->identities[slot].id;
     leave(sim);
     return LB_OK;
 }
@@ -487,7 +521,7 @@ lb_status lb_sim_remove(lb_sim *sim, lb_process_id id, lb_error *err) {
         return status;
     if (!completed) {
         lbi_engine_stop(&sim->engine, slot);
-        lbi_id_map_remove(&sim->map, id, sim->ids);
+        lbi_id_map_remove(&sim->map, id, sim->identities);
         sim->removed[sim->removed_count++] = slot;
     }
     leave(sim);
@@ -506,7 +540,7 @@ lb_status lb_sim_set_weight(lb_sim *sim, lb_process_id id, double weight, lb_err
         status = enter_with(sim, "set_weight", id, &slot, &completed, err);
     if (status != LB_OK)
         return status;
-    if (!completed && weight != sim->weights[slot]) {
+    if (!completed && weight != weight_of(sim, slot)) {
         use_weight(sim, weight, false);
         if (sim->engine.state[slot] == LBI_RUNNING)
             lbi_engine_set_weight(&sim->engine, slot, &sim->weights[slot], weight);
@@ -524,7 +558,7 @@ lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_er
     if (status == LB_OK)
         status = find(sim, "set_work", id, &slot, err);
     if (status == LB_OK)
-        status = check_quotient(remaining, sim->weights[slot], err);
+        status = check_quotient(remaining, weight_of(sim, slot), err);
     if (status == LB_OK)
         status = enter_with(sim, "set_work", id, &slot, &completed, err);
     if (status != LB_OK)
@@ -535,7 +569,7 @@ lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_er
     } else if (!completed && sim->engine.state[slot] == LBI_RUNNING)
         lbi_engine_set_work(&sim->engine, slot, remaining);
     else if (!completed)
-        sim->engine.either[slot].remaining = remaining;
+        sim->engine.places[slot].either.remaining = remaining;
     leave(sim);
     return LB_OK;
 }
@@ -543,25 +577,25 @@ lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_er
 /* ---- looking ---- */
 
 double lb_sim_remaining(const lb_sim *sim, lb_process_id id) {
-    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->ids);
+    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->identities);
     if (slot == LBI_NO_SLOT)
         return NAN;
     if (lbi_engine_state(&sim->engine, slot) == LBI_ABSENT)
         return 0;
     if (sim->engine.state[slot] == LBI_RUNNING)
         return lbi_engine_remaining(&sim->engine, slot);
-    return sim->engine.either[slot].remaining;
+    return sim->engine.places[slot].either.remaining;
 }
 
 double lb_sim_rate(const lb_sim *sim, lb_process_id id) {
-    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->ids);
+    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->identities);
     if (slot == LBI_NO_SLOT)
         return NAN;
     return sim->engine.state[slot] == LBI_RUNNING ? lbi_engine_rate(&sim->engine, slot) : 0;
 }
 
 uint32_t lb_sim_core(const lb_sim *sim, lb_process_id id) {
-    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->ids);
+    uint32_t slot = lbi_id_map_find(&sim->map, id, sim->identities);
     if (slot == LBI_NO_SLOT || sim->engine.shared || sim->engine.state[slot] != LBI_RUNNING)
         return LB_CORE_ANY;
     return sim->engine.places[slot].list;
