@@ -130,11 +130,22 @@ static double first_dry(const lbi_drain *drain, const lb_model *model, const dou
 }
 
 /* What is left goes to the engine in the order in which it was dealt, since what the engine draws
- * may depend on the order in which lists grew. */
+ * may depend on the order in which lists grew. While all grow that is the order of the ranks,
+ * however long: such rows go list by list. */
 static void hand_over(const lbi_drain *drain, const lb_model *model, const double *works,
                       lbi_engine *engine) {
-    uint32_t cores = model->options.cores;
-    for (uint32_t row = 0, left = cores; left > 0; row++) {
+    uint32_t cores = model->options.cores, even = UINT32_MAX;
+    for (uint32_t rank = 0; rank < cores; rank++) {
+        uint32_t left = drain->first[rank + 1] - drain->first[rank] - drain->done[rank];
+        even = left < even ? left : even;
+    }
+    even -= even > 0; /* the last of them sets up the lengths */
+    for (uint32_t rank = 0; even > 0 && rank < cores; rank++)
+        lbi_list_append_many(engine, core_of_rank(model, rank),
+                             drain->items + drain->first[rank] + drain->done[rank], even, works);
+    if (even > 0)
+        lbi_lengths_even(engine, even);
+    for (uint32_t row = even, left = cores; left > 0; row++) {
         left = 0;
         for (uint32_t rank = 0; rank < cores; rank++) {
             uint32_t at = drain->first[rank] + drain->done[rank] + row;

@@ -23,6 +23,7 @@
 #include "id_map.h"
 #include "model.h"
 #include "next_tree.h"
+#include "order.h"
 #include "twofold.h"
 #include "watch.h"
 #include "workload_parts.h"
@@ -245,6 +246,10 @@ void lbi_list_sync(lbi_engine *engine, uint32_t list);
 void lbi_list_insert(lbi_engine *engine, uint32_t list, uint32_t slot, double remaining);
 /* A process whose tag is known and at least that of all in the list; equal weights. */
 void lbi_list_append(lbi_engine *engine, uint32_t list, uint32_t slot, double tag);
+/* So `count` of them come to an empty list, whose works are their tags; its length is not counted.
+ */
+void lbi_list_append_many(lbi_engine *engine, uint32_t list, const lbi_item *items, uint32_t count,
+                          const double *works);
 /* The process at `position` leaves; returns its remaining work. */
 double lbi_list_take(lbi_engine *engine, uint32_t list, uint32_t position);
 /* Gives the process at `position`, whose list is in step with now, another remaining work, or the
@@ -291,6 +296,8 @@ static inline uint32_t lbi_list_position(const lbi_engine *engine, uint32_t slot
 /* ---- lengths.c; lengths.h has the rest ---- */
 
 void lbi_lengths_reset(lbi_engine *engine);
+/* All lists, empty before, are as long as that, as if they had grown in turns by rank. */
+void lbi_lengths_even(lbi_engine *engine, uint32_t length);
 /* The shortest list; the fastest core, then the lowest index, on a tie. */
 uint32_t lbi_lengths_shortest(lbi_engine *engine);
 /* Of the lists of two or more the one of that number, by index: unlike by_length whatever has

@@ -39,6 +39,22 @@ void lbi_lengths_reset(lbi_engine *engine) {
         tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
 }
 
+void lbi_lengths_even(lbi_engine *engine, uint32_t length) {
+    uint32_t count = engine->list_count;
+    for (uint32_t rank = 0; rank < count; rank++) {
+        uint32_t list = engine->model->by_rank == NULL ? rank : engine->model->by_rank[rank];
+        engine->by_length[rank] = list;
+        engine->at[list] = rank;
+        engine->lists[list].length = length;
+        if (length >= 2)
+            engine->busy[list / 64] |= UINT64_C(1) << list % 64;
+        lbi_lengths_note(engine, list);
+    }
+    for (uint32_t k = 1; k <= length; k++)
+        engine->longer[k] = count;
+    engine->longest = engine->shortest = length;
+}
+
 uint32_t lbi_lengths_shortest(lbi_engine *engine) {
     if (lbi_lengths_at_least(engine, engine->shortest + 1) == engine->list_count - 1)
         return engine->by_length[engine->list_count - 1];

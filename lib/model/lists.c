@@ -518,6 +518,26 @@ void lbi_list_append(lbi_engine *engine, uint32_t index, uint32_t slot, double t
     count_one_more(engine, index, tag);
 }
 
+void lbi_list_append_many(lbi_engine *engine, uint32_t index, const lbi_item *items, uint32_t count,
+                          const double *works) {
+    lbi_list *list = &engine->lists[index];
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 16 < count)
+            __builtin_prefetch(&works[lbi_item_index(items[i + 16])]);
+        uint32_t slot = lbi_item_index(items[i]);
+        lbi_entry entry = {.tag = works[slot], .slot = slot, .number = i};
+        put(engine, list, i, entry);
+        engine->finite += entry.tag < INFINITY;
+        if (engine->tracked) {
+            engine->places[slot].list = index;
+            engine->state[slot] = LBI_RUNNING;
+        }
+    }
+    list->run = list->came = count;
+    engine->running += count;
+    note_change(engine, index);
+}
+
 /* The front of the run leaves, and the dead behind it. */
 static inline void drop_front(lbi_engine *engine, lbi_list *list) {
     const lbi_entry *entries = engine->arena + list->begin;
