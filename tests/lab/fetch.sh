@@ -5,6 +5,7 @@
 #
 #     tests/lab/fetch.sh CACHE 5.10|6.1|6.12|7    CACHE/kernels/NAME/{vmlinuz,package}
 #     tests/lab/fetch.sh CACHE bpftool            CACHE/tools: Debian 13's, with its libraries
+#     tests/lab/fetch.sh CACHE qemu               CACHE/qemu: that of Debian 12's backports
 #
 # What is there already is left as it is. Exit status 77 and one line why, if it is not to be had.
 
@@ -42,7 +43,7 @@ update() {
         uri=$(mirror)
     fi
     [ -n "$uri" ] || skip "apt knows no Debian mirror"
-    mkdir -p "$cache/apt/etc" "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
+    mkdir -p "$cache/apt/etc/preferences.d" "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial"
     cat >"$cache/apt/apt.conf" <<EOF
 Dir::Etc "$cache/apt/etc";
 Dir::Etc::trusted "/etc/apt/trusted.gpg";
@@ -89,6 +90,18 @@ kernel() {
     [ -s "$cache/kernels/$name/vmlinuz" ] || skip "there is no vmlinuz in $package"
 }
 
+# It uses the libraries of the system's QEMU, which is 7.2.
+qemu() {
+    [ -x "$cache/qemu/usr/bin/qemu-system-x86_64" ] && exit 0
+    update
+    download "$cache/qemu" qemu-system-x86/bookworm-backports qemu-system-data/bookworm-backports \
+        seabios/bookworm-backports
+    ldd "$cache/qemu.new/usr/bin/qemu-system-x86_64" | grep 'not found' >&2 &&
+        skip "the system has other libraries than it needs"
+    rm -rf "$cache/qemu"
+    mv "$cache/qemu.new" "$cache/qemu"
+}
+
 tools() {
     [ -x "$cache/tools/usr/sbin/bpftool" ] && exit 0
     update
@@ -103,5 +116,6 @@ case $name in
 6.12) kernel 'linux-image-6\.12\.[0-9.]+.*-cloud-amd64' ;;
 7) kernel 'linux-binary-7\.[0-9.]+.*-cloud-amd64' ;;
 bpftool) tools ;;
+qemu) qemu ;;
 *) skip "a kernel is 5.10, 6.1, 6.12, 7 or a .deb file" ;;
 esac

@@ -14,6 +14,10 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mount -t bpf bpf /sys/fs/bpf 2>/dev/null
 stty -F /dev/ttyS1 raw -echo
+for cpu in /sys/devices/system/cpu/cpu[0-9]*/online; do
+    echo 1 >"$cpu"
+done
+echo "lab: $(grep -c ^processor /proc/cpuinfo) CPUs"
 
 bpftool() {
     LD_LIBRARY_PATH=/tools /tools/ld-linux-x86-64.so.2 /tools/bpftool "$@"

@@ -159,13 +159,21 @@ own_kernel() {
 }
 
 boot() {
-    "$here/boot.sh" "$@" &
+    "$here/boot.sh" "$qemu" "$@" &
     pid=$!
     wait "$pid"
     status=$?
     pid=
     return "$status"
 }
+
+# Debian 12's QEMU now and then lets an emulated kernel panic while schedulers are loaded: rather a
+# newer one.
+qemu=$cache/qemu
+if ! why=$("$here/fetch.sh" "$cache" qemu 2>&1); then
+    echo "newer $why; taking the system's"
+    qemu=
+fi
 
 # KVM where a kernel boots with it, which is not everywhere where /dev/kvm is; else emulation. What
 # was found holds until the machine boots again.
@@ -223,8 +231,15 @@ run() {
     # shellcheck disable=SC2086
     "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/detect" \
         "$build/probe" "$(command -v chrt)" $objects || return 1
-    rm -rf "$work/out"
-    boot "$accelerator" "$smp" "$folder/vmlinuz" "$work/image" "$work/out" "$seconds" || return 1
+    for try in 1 2 3; do
+        rm -rf "$work/out"
+        boot "$accelerator" "$smp" "$folder/vmlinuz" "$work/image" "$work/out" "$seconds" && break
+        # What failed before the first job began says nothing about lbsched.
+        if [ "$try" = 3 ] || grep -aq '^lab:' "$work/out/console"; then
+            return 1
+        fi
+        echo "the emulated kernel did not come up: once more"
+    done
     grep -a '^lab:' "$work/out/console"
     for scheduler in "$@"; do
         name=$(name_of "$scheduler")
@@ -288,7 +303,7 @@ for kernel in $kernels; do
     esac
     [ -n "$accelerator" ] || {
         choose_accelerator "$cache/kernels/$kernel/vmlinuz"
-        echo "accelerator: $accelerator"
+        echo "accelerator: $accelerator, $("${qemu:+$qemu/usr/bin/}qemu-system-x86_64" --version | head -n 1)"
     }
     echo "kernel $kernel: $(cat "$cache/kernels/$kernel/package")"
     [ "$job" != host ] || policies=default
