@@ -21,7 +21,7 @@ if [ -n "$folder" ]; then
 fi
 # no_timer_check: where the host is busy, the kernel's test of the emulated timer may fail, and panic.
 # maxcpus=1: a kernel changes its code while it boots, and QEMU 7.2's emulation does not always keep
-# another CPU from running what was there (panics in one of ten boots; 8.1 mended it). init.sh starts
+# another CPU from running what was there (panics in one of ten boots). init.sh starts
 # the other CPUs.
 timeout -k 5 "$seconds" "$qemu" "$@" -accel "$accel" -cpu max -smp "$smp" -m 1024 \
     -display none -no-reboot -nodefaults -serial "file:$out/console" -serial "file:$out/out.tar.gz" \

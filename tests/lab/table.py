@@ -41,7 +41,6 @@ class Row:
         self.wrong, self.failed, self.missing = [], [], collections.Counter()
         self.queues = collections.Counter()
         self.probabilities, self.seconds, self.errors, self.moves = [], [], [], []
-        self.scaled = []
         self.policies = collections.Counter()
         names = [n[:-7] for n in os.listdir(folder) if n.endswith(".status")]
         for name in sorted(names, key=int):
@@ -76,7 +75,6 @@ class Row:
         self.queues[verdict["queues"]] += 1
         if answer.get("batch"):
             self.errors.append(answer["batch"]["mean_error_percent"])
-            self.scaled.append(scaled_error(answer["batch"]["tasks"]))
         if self.truth is None:
             return
         if policy != self.truth[0]:
@@ -99,19 +97,11 @@ class Row:
                 str(self.unknown), " ".join("%s %d" % pair for pair in self.policies.most_common()),
                 " ".join("%s %d" % pair for pair in self.queues.most_common()) or "-",
                 median(self.probabilities, "%.4f"), median(self.seconds, "%.1f"),
-                median(self.errors, "%.1f"), median(self.scaled, "%.1f"), median(self.moves, "%.0f")]
+                median(self.errors, "%.1f"), median(self.moves, "%.0f")]
 
 
 COLUMNS = ["kernel", "scheduler", "truth", "runs", "right", "wrong", "unknown", "verdicts", "queues",
-           "prob.", "s", "error %", "scaled", "moves"]
-
-
-def scaled_error(tasks):
-    """The mean error when all works are off by one factor, as a wrong calibration makes them."""
-    predicted, measured = (tasks["columns"].index(c) for c in ("predicted_s", "measured_s"))
-    ratios = [row[predicted] / row[measured] for row in tasks["rows"]]
-    factor = statistics.median(ratios)
-    return 100 * statistics.mean(abs(ratio / factor - 1) for ratio in ratios)
+           "prob.", "s", "error %", "moves"]
 
 
 def last_end(path):
