@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common.h"
@@ -19,6 +20,8 @@ static const char usage[] =
     "      --plot FILE    draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
     "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
     "      --seed N       draw the second batch's works from this number (default: the time)\n"
+    "      --measure KIND run another experiment instead and print what it shows: even, profile,\n"
+    "                     latency or events (docs/experiments.md)\n"
     "      --self-test    emulate five schedulers instead and see whether each is detected as "
     "itself:\n"
     "                     can verdicts be trusted on this machine? (--budget for each)\n"
@@ -40,10 +43,32 @@ static const double shortest_work = 0.2, longest_work = 2;
 
 struct options {
     bool json, self_test;
+    const struct measure *measure;
     const char *trace, *plot;
     uint64_t seed;
     lb_experiment_options experiment;
 };
+
+/* Another experiment, and what is to be seen of it. */
+static lb_status profile(const lb_trace *trace, lb_table **ret_table, lb_error *err) {
+    return lb_trace_profile(trace, NULL, ret_table, err);
+}
+
+static const struct measure {
+    const char *name;
+    lb_experiment_kind kind;
+    lb_status (*show)(const lb_trace *trace, lb_table **ret_table, lb_error *err);
+} measures[] = {{"even", LB_EXPERIMENT_EVEN, lb_trace_spread},
+                {"profile", LB_EXPERIMENT_PROFILE, profile},
+                {"latency", LB_EXPERIMENT_LATENCY, lb_trace_latency},
+                {"events", LB_EXPERIMENT_EVENTS, lb_trace_events}};
+
+static const struct measure *measure_named(const char *name) {
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+        if (strcmp(measures[i].name, name) == 0)
+            return &measures[i];
+    return NULL;
+}
 
 /* What there is to report; each part NULL until it is known. */
 struct findings {
@@ -275,6 +300,27 @@ static int report_self_test(const lb_host *host, const struct options *options) 
     return status;
 }
 
+static int report_measure(struct findings *findings, const struct options *options) {
+    lb_error err;
+    lb_table *table = NULL;
+    char *text = NULL;
+    if (lb_experiment_run(findings->host, options->measure->kind, &options->experiment,
+                          &findings->trace, &err) != LB_OK)
+        return give_up(&err);
+    if (options->measure->show(findings->trace, &table, &err) != LB_OK ||
+        lb_table_format(table, options->json ? LB_FORMAT_JSON : LB_FORMAT_TEXT, &text, &err) !=
+            LB_OK) {
+        lb_table_free(table);
+        return fail("%s", err.message);
+    }
+    printf("%s", text);
+    lb_free(text);
+    lb_table_free(table);
+    if (!options->json)
+        print_foreign(findings->trace);
+    return STATUS_OK;
+}
+
 /* What was asked to be kept of the measurement; returns STATUS_ERROR where that failed. */
 static int save(const struct findings *findings, const struct options *options) {
     lb_error err;
@@ -299,7 +345,8 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         PLOT,
         BUDGET,
         SEED,
-        SELF_TEST
+        SELF_TEST,
+        MEASURE
     };
     static const struct option long_options[] = {
         {"json", no_argument, NULL, JSON},
@@ -308,6 +355,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {"budget", required_argument, NULL, BUDGET},
         {"seed", required_argument, NULL, SEED},
         {"help", no_argument, NULL, 'h'},
+        {"measure", required_argument, NULL, MEASURE},
         {"version", no_argument, NULL, 'V'},
         {"self-test", no_argument, NULL, SELF_TEST},
         {NULL, 0, NULL, 0},
@@ -336,6 +384,10 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         case SEED:
             if (!parse_integer(optarg, 0, UINT64_MAX, &ret_options->seed))
                 return usage_error("--seed %s: a whole number, 0 or more", optarg);
+            break;
+        case MEASURE:
+            if ((ret_options->measure = measure_named(optarg)) == NULL)
+                return usage_error("--measure %s: even, profile, latency or events", optarg);
             break;
         case SELF_TEST:
             ret_options->self_test = true;
@@ -366,7 +418,9 @@ int main(int argc, char **argv) {
     struct findings findings = {0};
     if (lb_host_open(NULL, &findings.host, &err) != LB_OK)
         return fail("%s", err.message);
-    if (options.self_test)
+    if (options.measure != NULL)
+        status = report_measure(&findings, &options);
+    else if (options.self_test)
         status = report_self_test(findings.host, &options);
     else
         status = options.json ? report_json(&findings, &options) : report(&findings, &options);

@@ -1132,6 +1132,41 @@ lb_status lb_trace_profile(const lb_trace *trace, const lb_model *model, lb_tabl
  * @since 0.1 */
 lb_status lb_trace_latency(const lb_trace *trace, lb_table **ret_table, lb_error *err);
 
+/** Which events start balancing, and whom it moves (Hauck names "task sleep or task finish", and
+ * leaves open which process of which list): counts, in a row for each kind of event: "end",
+ * "sleep", "wake", "fork", "unpin". Marks of one kind within 20 ms are one event. An event is
+ * watched until the next mark, in two halves: what it starts should come in the first, what would
+ * have happened anyway comes in either. Moves of tasks that are bound do not count. Columns:
+ * - events: how many there were;
+ * - followed, control: after how many of them somebody moved in the first half, in the second;
+ * - moves: in first halves; of these,
+ * - to_idle: to a core with nothing to run;
+ * - from_longest, from_other: from a longest list, from a shorter one;
+ * - first, last, neither: of the tasks of its list, the one that had been there longest, the one
+ *   that came last, another one (or all had come at once);
+ * - placed: after how many the woken task itself came to another core than it had left.
+ *
+ * All counts need slices: the metadata say source: slices, or none.
+ * @param trace sealed, such as one of #LB_EXPERIMENT_EVENTS
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: not sealed; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_events(const lb_trace *trace, lb_table **ret_table, lb_error *err);
+
+/** How tasks were spread over the cores ("we can detect if tasks are distributed evenly [...]: all
+ * tasks should have same duration times", Hauck): a row for each core. Columns: core; started,
+ * ended: tasks that began and ended there; came: how often a task came there from another core;
+ * busy_s: seconds that tasks ran there. The metadata say the source (slices, units, none), tasks,
+ * and of their durations from first start to last end duration_mean_s, duration_stddev_s,
+ * duration_min_s and duration_max_s.
+ * @param trace sealed, such as one of #LB_EXPERIMENT_EVEN
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: not sealed; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_trace_spread(const lb_trace *trace, lb_table **ret_table, lb_error *err);
+
 /** How two results are compared. @since 0.1 */
 typedef struct lb_compare_options {
     size_t size;            /**< sizeof(lb_compare_options), set by its init function. */

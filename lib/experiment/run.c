@@ -31,14 +31,17 @@ lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
                             lb_error *err) {
     lb_experiment_options read;
     lb_host *opened = NULL;
+    static const lbi_experiment experiments[] = {lbi_experiment_even,    lbi_experiment_detect,
+                                                 lbi_experiment_queues,  lbi_experiment_profile,
+                                                 lbi_experiment_latency, lbi_experiment_events};
     lb_status status = lbi_experiment_options_read(options, &read, err);
-    if (status == LB_OK && kind != LB_EXPERIMENT_DETECT)
-        status = lbi_error(err, LB_ERR_INVALID, "kind is %d: LB_EXPERIMENT_DETECT (%d) expected",
-                           (int)kind, (int)LB_EXPERIMENT_DETECT);
+    if (status == LB_OK && (unsigned)kind > LB_EXPERIMENT_EVENTS)
+        status =
+            lbi_error(err, LB_ERR_INVALID, "kind is %d: an lb_experiment_kind expected", (int)kind);
     if (status == LB_OK)
         status = lbi_usable_host(host, &host, &opened, err);
     if (status == LB_OK)
-        status = lbi_experiment_detect(host, &read, ret_trace, err);
+        status = experiments[kind](host, &read, ret_trace, err);
     lb_host_free(opened);
     return status;
 }

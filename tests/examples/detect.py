@@ -77,3 +77,10 @@ assert (table.returncode == 0) == all(test["right"] == 1 for test in tests)
 for test in tests:
     print(f"emulated {test['label']}: right {test['right']}, {test['probability']:.4f} after "
           f"{test['seconds']} s, {test['foreign_percent']} % foreign CPU time")
+
+# The other experiments: a table each.
+for kind, columns in {"even": "started", "profile": "concurrency", "latency": "latency_s",
+                      "events": "followed"}.items():
+    table = read_json(run(detect, "--measure", kind, "--json", "--budget", "4"))
+    assert columns in table["columns"] and (kind == "latency" or table["rows"])
+run(detect, "--measure", "weather", status=2, said="weather")

@@ -10,7 +10,19 @@ lb_status lbi_usable_host(const lb_host *host, const lb_host **ret_host, lb_host
                           lb_error *err);
 
 /* The experiments of lb_experiment_run(), one a file; host and options are checked. */
+typedef lb_status (*lbi_experiment)(const lb_host *host, const lb_experiment_options *options,
+                                    lb_trace **ret_trace, lb_error *err);
+lb_status lbi_experiment_even(const lb_host *host, const lb_experiment_options *options,
+                              lb_trace **ret_trace, lb_error *err);
 lb_status lbi_experiment_detect(const lb_host *host, const lb_experiment_options *options,
+                                lb_trace **ret_trace, lb_error *err);
+lb_status lbi_experiment_queues(const lb_host *host, const lb_experiment_options *options,
+                                lb_trace **ret_trace, lb_error *err);
+lb_status lbi_experiment_profile(const lb_host *host, const lb_experiment_options *options,
+                                 lb_trace **ret_trace, lb_error *err);
+lb_status lbi_experiment_latency(const lb_host *host, const lb_experiment_options *options,
+                                 lb_trace **ret_trace, lb_error *err);
+lb_status lbi_experiment_events(const lb_host *host, const lb_experiment_options *options,
                                 lb_trace **ret_trace, lb_error *err);
 
 #endif

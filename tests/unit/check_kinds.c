@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The experiments other than DETECT: what each arranges, and what is counted of their traces. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "harness.h"
+
+static lb_host *host;
+static lb_error err;
+static uint32_t cores;
+
+static void open_machine(void) {
+    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    cores = lb_host_cores(host);
+    if (cores < 2) {
+        printf("skipped: only one core may be used\n");
+        exit(77);
+    }
+}
+
+static void assert_childless(void) {
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    ck_assert_int_eq(errno, ECHILD);
+}
+
+/* Where others want the machine too, with more of its time. */
+static lb_trace *run(lb_experiment_kind kind, double budget) {
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    options.unit_work = 0.001;
+    options.budget = budget;
+    lb_trace *trace = NULL;
+    lb_status status;
+    do {
+        status = lb_experiment_run(host, kind, &options, &trace, &err);
+        options.budget *= 2;
+    } while (status == LB_ERR_TIMEOUT && options.budget < 100);
+    ASSERT_OK(status, err);
+    assert_childless();
+    return trace;
+}
+
+static size_t count_marks(const lb_trace *trace, lb_mark_kind kind) {
+    size_t n, count = 0;
+    const lb_mark *marks = lb_trace_marks(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        count += marks[i].kind == (int32_t)kind && marks[i].time_ns >= 0;
+    return count;
+}
+
+static double column_sum(const lb_table *table, const char *name) {
+    double sum = 0;
+    for (size_t row = 0; row < lb_table_rows(table); row++)
+        sum += lb_table_get(table, row, name);
+    return sum;
+}
+
+/* Nothing in the trace is of a task that was to end before. */
+static void assert_ends(const lb_trace *trace) {
+    size_t n, marks_n;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    const lb_mark *marks = lb_trace_marks(trace, &marks_n);
+    for (size_t m = 0; m < marks_n; m++)
+        for (size_t i = 0; i < n && marks[m].kind == LB_MARK_END; i++)
+            ck_assert(units[i].task != marks[m].task || units[i].start_ns < marks[m].time_ns);
+}
+
+START_TEST(even) {
+    open_machine();
+    lb_trace *trace = run(LB_EXPERIMENT_EVEN, 5);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "even");
+    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores);
+    /* All have done the same work. */
+    size_t n, count = 0, expected = 0;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    for (size_t i = 0; i < n; i++) {
+        count++;
+        if (i + 1 < n && units[i + 1].task == units[i].task)
+            continue;
+        expected = expected == 0 ? count : expected;
+        ck_assert_uint_eq(count, expected);
+        count = 0;
+    }
+    lb_table *table = NULL;
+    ASSERT_OK(lb_trace_spread(trace, &table, &err), err);
+    ck_assert_uint_eq(lb_table_rows(table), cores);
+    ck_assert_double_eq(column_sum(table, "started"), 3 * cores);
+    ck_assert_double_eq(column_sum(table, "ended"), 3 * cores);
+    ck_assert_double_gt(column_sum(table, "busy_s"), 0);
+    ck_assert_ptr_nonnull(lb_table_meta(table, "duration_stddev_s"));
+    lb_table_free(table);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(queues) {
+    open_machine();
+    lb_trace *trace = run(LB_EXPERIMENT_QUEUES, 4);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "queues");
+    /* One more than a multiple of the cores, down to one less. */
+    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores + 1);
+    ck_assert_uint_eq(count_marks(trace, LB_MARK_END), 2);
+    assert_ends(trace);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(profile) {
+    open_machine();
+    lb_trace *trace = run(LB_EXPERIMENT_PROFILE, 4);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "profile");
+    uint32_t n = 3 * cores;
+    ck_assert_uint_eq(lb_trace_tasks(trace), n);
+    ck_assert_uint_eq(count_marks(trace, LB_MARK_END), n - 1);
+    assert_ends(trace);
+    /* Every number of running tasks was there for the same time. */
+    size_t marks_n;
+    const lb_mark *marks = lb_trace_marks(trace, &marks_n);
+    int64_t before = 0, least = INT64_MAX;
+    for (size_t i = 0; i < marks_n; i++)
+        if (marks[i].kind == LB_MARK_END) {
+            least = marks[i].time_ns - before < least ? marks[i].time_ns - before : least;
+            before = marks[i].time_ns;
+        }
+    ck_assert_int_ge(least * (int64_t)n * 3, before);
+    lb_table *table = NULL;
+    ASSERT_OK(lb_trace_profile(trace, NULL, &table, &err), err);
+    ck_assert_uint_eq(lb_table_rows(table), n);
+    lb_table_free(table);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(latency) {
+    open_machine();
+    lb_trace *trace = run(LB_EXPERIMENT_LATENCY, 8);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "latency");
+    size_t pinned = count_marks(trace, LB_MARK_PIN), let_go = count_marks(trace, LB_MARK_UNPIN);
+    ck_assert_uint_eq(pinned, 4 * 3 * cores);
+    ck_assert_uint_eq(let_go, pinned);
+    ck_assert_uint_gt(count_marks(trace, LB_MARK_END), 0);
+    assert_ends(trace);
+    lb_table *table = NULL;
+    bool unpinned = false;
+    ASSERT_OK(lb_trace_latency(trace, &table, &err), err);
+    for (size_t row = 0; row < lb_table_rows(table); row++)
+        unpinned = unpinned || strcmp(lb_table_label(table, row), "unpin") == 0;
+    ck_assert(unpinned);
+    lb_table_free(table);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(events) {
+    open_machine();
+    lb_trace *trace = run(LB_EXPERIMENT_EVENTS, 8);
+    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "events");
+    assert_ends(trace);
+    size_t asleep = count_marks(trace, LB_MARK_SLEEP);
+    ck_assert_uint_ge(asleep, 2);
+    ck_assert_uint_eq(count_marks(trace, LB_MARK_WAKE), asleep);
+    ck_assert_uint_ge(count_marks(trace, LB_MARK_FORK), 2);
+    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores + count_marks(trace, LB_MARK_FORK));
+    lb_table *table = NULL;
+    ASSERT_OK(lb_trace_events(trace, &table, &err), err);
+    static const char *const kinds[] = {"end", "sleep", "wake", "fork", "unpin"};
+    ck_assert_uint_eq(lb_table_rows(table), 5);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_str_eq(lb_table_label(table, i), kinds[i]);
+        ck_assert_double_gt(lb_table_get(table, i, "events"), 0);
+    }
+    lb_table_free(table);
+    lb_trace_free(trace);
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- counting, on a trace made by hand ---- */
+
+static void add_slice(lb_trace *trace, uint32_t task, int32_t core, int64_t from, int64_t to) {
+    lb_slice slice = {from * 1000000, to * 1000000, task, core};
+    ASSERT_OK(lb_trace_add_slice(trace, &slice, &err), err);
+}
+
+static void add_mark(lb_trace *trace, uint32_t task, lb_mark_kind kind, int64_t time) {
+    lb_mark mark = {time * 1000000, task, (int32_t)kind};
+    ASSERT_OK(lb_trace_add_mark(trace, &mark, &err), err);
+}
+
+/* Milliseconds. Tasks 0, 2, 4 on core 0, 1 and 3 on core 1. At 100 task 1 ends, at 110 task 2, the
+ * one in the middle, comes to core 1. At 200 task 3 sleeps and at 210 it is still there; task 4
+ * comes at 290, in the second half. At 300 task 3 wakes, and itself goes to core 0. */
+static lb_trace *by_hand(void) {
+    lb_trace *trace = NULL;
+    ASSERT_OK(lb_trace_new(2, &trace, &err), err);
+    add_slice(trace, 0, 0, 0, 400);
+    add_slice(trace, 1, 1, 1, 100);
+    add_slice(trace, 2, 0, 2, 105);
+    add_slice(trace, 2, 1, 110, 400);
+    add_slice(trace, 3, 1, 3, 200);
+    add_slice(trace, 3, 0, 301, 400);
+    add_slice(trace, 4, 0, 4, 280);
+    add_slice(trace, 4, 1, 290, 400);
+    add_mark(trace, 1, LB_MARK_END, 100);
+    add_mark(trace, 3, LB_MARK_SLEEP, 200);
+    add_mark(trace, 3, LB_MARK_WAKE, 300);
+    ASSERT_OK(lb_trace_seal(trace, &err), err);
+    return trace;
+}
+
+START_TEST(events_counted) {
+    lb_trace *trace = by_hand();
+    lb_table *table = NULL;
+    ASSERT_OK(lb_trace_events(trace, &table, &err), err);
+    ck_assert_str_eq(lb_table_meta(table, "source"), "slices");
+    static const struct {
+        size_t row;
+        const char *column;
+        double value;
+    } expected[] = {
+        {0, "events", 1},       {0, "followed", 1}, {0, "control", 0}, {0, "moves", 1},
+        {0, "from_longest", 1}, {0, "to_idle", 0},  {0, "neither", 1}, {0, "first", 0},
+        {1, "events", 1},       {1, "followed", 0}, {1, "control", 1}, {1, "moves", 0},
+        {2, "events", 1},       {2, "followed", 0}, {2, "placed", 1},  {2, "moves", 0},
+        {3, "events", 0},       {4, "events", 0},   {4, "moves", 0},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        ck_assert_msg(lb_table_get(table, expected[i].row, expected[i].column) == expected[i].value,
+                      "row %zu, %s: %g", expected[i].row, expected[i].column,
+                      lb_table_get(table, expected[i].row, expected[i].column));
+    lb_table_free(table);
+    /* Bound, nobody moves of his own accord. */
+    add_mark(trace, 2, LB_MARK_PIN, 50);
+    ASSERT_OK(lb_trace_seal(trace, &err), err);
+    ASSERT_OK(lb_trace_events(trace, &table, &err), err);
+    ck_assert_double_eq(lb_table_get(table, 0, "followed"), 0);
+    lb_table_free(table);
+    lb_trace_free(trace);
+}
+END_TEST
+
+START_TEST(spread_counted) {
+    lb_trace *trace = by_hand();
+    lb_table *table = NULL;
+    ASSERT_OK(lb_trace_spread(trace, &table, &err), err);
+    ck_assert_uint_eq(lb_table_rows(table), 2);
+    ck_assert_double_eq(lb_table_get(table, 0, "started"), 3);
+    ck_assert_double_eq(lb_table_get(table, 1, "started"), 2);
+    ck_assert_double_eq(lb_table_get(table, 0, "ended"), 2);
+    ck_assert_double_eq(lb_table_get(table, 0, "came"), 1);
+    ck_assert_double_eq(lb_table_get(table, 1, "came"), 2);
+    ck_assert_double_eq_tol(lb_table_get(table, 0, "busy_s"), 0.878, 1e-9);
+    ck_assert_str_eq(lb_table_meta(table, "tasks"), "5");
+    lb_table_free(table);
+    lb_trace_free(trace);
+}
+END_TEST
+
+/* Nothing at all, and units alone. */
+START_TEST(little_to_count) {
+    lb_trace *trace = NULL;
+    lb_table *table = NULL;
+    ASSERT_OK(lb_trace_new(3, &trace, &err), err);
+    ASSERT_OK(lb_trace_spread(trace, &table, &err), err);
+    ck_assert_uint_eq(lb_table_rows(table), 3);
+    ck_assert_str_eq(lb_table_meta(table, "source"), "none");
+    ck_assert_str_eq(lb_table_meta(table, "tasks"), "0");
+    lb_table_free(table);
+    lb_unit unit = {.end_ns = 50, .cpu_ns = 40, .core_start = 0, .core_end = 2};
+    ASSERT_OK(lb_trace_add_unit(trace, &unit, &err), err);
+    ASSERT_REFUSED(lb_trace_events(trace, &table, &err), LB_ERR_INVALID, "not sealed", err);
+    ASSERT_REFUSED(lb_trace_spread(trace, &table, &err), LB_ERR_INVALID, "not sealed", err);
+    ASSERT_OK(lb_trace_seal(trace, &err), err);
+    ASSERT_OK(lb_trace_spread(trace, &table, &err), err);
+    ck_assert_str_eq(lb_table_meta(table, "source"), "units");
+    ck_assert_double_eq(lb_table_get(table, 0, "started"), 1);
+    ck_assert_double_eq(lb_table_get(table, 2, "came"), 1);
+    lb_table_free(table);
+    ASSERT_OK(lb_trace_events(trace, &table, &err), err);
+    ck_assert_str_eq(lb_table_meta(table, "source"), "none");
+    ck_assert_double_eq(column_sum(table, "events"), 0);
+    lb_table_free(table);
+    lb_trace_free(trace);
+}
+END_TEST
+
+START_TEST(allocations) {
+    lb_trace *trace = by_hand();
+    lb_status status;
+    size_t count;
+    SWEEP_ALLOCATIONS(status, count, {
+        lb_table *table = NULL;
+        status = lb_trace_events(trace, &table, NULL);
+        lb_table_free(table);
+    });
+    ck_assert_uint_ge(count, 4);
+    SWEEP_ALLOCATIONS(status, count, {
+        lb_table *table = NULL;
+        status = lb_trace_spread(trace, &table, NULL);
+        lb_table_free(table);
+    });
+    ck_assert_uint_ge(count, 4);
+    lb_trace_free(trace);
+}
+END_TEST
+
+/* Early in each experiment: later failures are those of the trace, which has its own sweeps. */
+START_TEST(allocations_run) {
+    open_machine();
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    options.budget = 1;
+    for (int kind = LB_EXPERIMENT_EVEN; kind <= LB_EXPERIMENT_EVENTS; kind++)
+        for (size_t n = 1; n <= 8; n++) {
+            lb_trace *trace = NULL;
+            long live = faults_live();
+            faults_arm(n);
+            lb_status status =
+                lb_experiment_run(host, (lb_experiment_kind)kind, &options, &trace, NULL);
+            bool failed = faults_fired();
+            lb_trace_free(trace);
+            live -= faults_live();
+            ck_assert_int_eq(live, 0);
+            ck_assert(failed ? status == LB_ERR_NOMEM
+                             : status == LB_OK || status == LB_ERR_TIMEOUT);
+            assert_childless();
+        }
+    lb_host_free(host);
+}
+END_TEST
+
+Suite *suite(void) {
+    Suite *s = suite_create("kinds");
+    ADD(s, "run", even, queues, profile, latency, events);
+    ADD(s, "counted", events_counted, spread_counted, little_to_count);
+    ADD(s, "resources", allocations, allocations_run);
+    return s;
+}
