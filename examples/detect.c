@@ -201,6 +201,24 @@ static void print_foreign(const lb_trace *trace) {
                percent > quiet_percent ? ": try again when the machine is idle" : "");
 }
 
+/* What the run was like, as the trace tells: a sentence for each kind of finding. */
+static const char *run_finding(const lb_trace *trace, int kind) {
+    char key[64];
+    snprintf(key, sizeof key, "finding_run_%s", lb_finding_name((lb_finding_kind)kind));
+    return lb_trace_meta(trace, key);
+}
+
+static void print_host_findings(const lb_host *host) {
+    for (size_t i = 0; i < lb_host_finding_count(host); i++)
+        printf("- %s\n", lb_host_finding(host, i));
+}
+
+static void print_run_findings(const lb_trace *trace) {
+    for (int kind = LB_FINDING_NONE; kind <= LB_FINDING_UNMEASURED; kind++)
+        if (run_finding(trace, kind) != NULL)
+            printf("- %s\n", run_finding(trace, kind));
+}
+
 static void print_batch(const struct findings *findings) {
     printf("\na second batch, which the verdict has not seen\n"
            "%8s %10s %12s %12s %9s\n",
@@ -215,7 +233,9 @@ static void print_batch(const struct findings *findings) {
 
 static int report(struct findings *findings, const struct options *options) {
     lb_error err;
-    printf("%s\n\n", lb_host_description(findings->host));
+    printf("%s\n", lb_host_description(findings->host));
+    print_host_findings(findings->host);
+    printf("\n");
     fflush(stdout);
     if (measure(findings, options, &err) != LB_OK)
         return give_up(&err);
@@ -223,6 +243,7 @@ static int report(struct findings *findings, const struct options *options) {
         return STATUS_ERROR;
     printf("\n");
     print_foreign(findings->trace);
+    print_run_findings(findings->trace);
     if (findings->model == NULL)
         return STATUS_UNKNOWN;
     fflush(stdout);
@@ -231,12 +252,36 @@ static int report(struct findings *findings, const struct options *options) {
     print_batch(findings);
     printf("The same batch again: --seed %llu\n", (unsigned long long)options->seed);
     print_foreign(findings->batch_trace);
+    print_run_findings(findings->batch_trace);
     return STATUS_OK;
 }
 
 static void print_foreign_json(const lb_trace *trace) {
     printf(", \"foreign_cpu_percent\": ");
     print_json_number(foreign_percent(trace));
+}
+
+static void print_finding_json(int *count, int kind, const char *sentence) {
+    printf("%s{\"kind\": ", (*count)++ == 0 ? "" : ", ");
+    print_json_string(lb_finding_name((lb_finding_kind)kind));
+    printf(", \"text\": ");
+    print_json_string(sentence);
+    printf("}");
+}
+
+static void print_findings_json(const lb_host *host, const lb_trace *trace) {
+    int count = 0;
+    printf(", \"quota_cpus\": ");
+    print_json_number(lb_host_quota(host));
+    printf(", \"host_findings\": [");
+    for (size_t i = 0; i < lb_host_finding_count(host); i++)
+        print_finding_json(&count, (int)lb_host_finding_kind(host, i), lb_host_finding(host, i));
+    printf("], \"run_findings\": [");
+    count = 0;
+    for (int kind = LB_FINDING_NONE; kind <= LB_FINDING_UNMEASURED; kind++)
+        if (run_finding(trace, kind) != NULL)
+            print_finding_json(&count, kind, run_finding(trace, kind));
+    printf("]");
 }
 
 static int report_json(struct findings *findings, const struct options *options) {
@@ -250,6 +295,7 @@ static int report_json(struct findings *findings, const struct options *options)
     printf(", \"cores\": %u, \"physical_cores\": %u", lb_host_cores(findings->host),
            lb_host_physical_cores(findings->host));
     print_foreign_json(findings->trace);
+    print_findings_json(findings->host, findings->trace);
     printf(", ");
     if (print_verdict_json(findings->verdict, findings->profile) != STATUS_OK)
         return STATUS_ERROR;

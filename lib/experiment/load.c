@@ -45,15 +45,21 @@ static bool steady(const lbi_sight *sight, double *ret_average, uint64_t *ret_ot
     return true;
 }
 
-/* The sessions other than ours of processes that run, the number of those processes as demand. */
-static bool busy_sessions(const lbi_processes *ps, int64_t self, lbi_session **ret_sessions,
-                          size_t *ret_n) {
+static bool runs(const lbi_processes *ps, int64_t id) {
+    const lbi_process *p = lbi_processes_find(ps, id);
+    return p != NULL && p->runs;
+}
+
+/* The sessions other than ours of processes that run at both looks, how many as demand. */
+static bool busy_sessions(const lbi_processes *ps, const lbi_processes *then, int64_t self,
+                          lbi_session **ret_sessions, size_t *ret_n) {
     const lbi_process *own = lbi_processes_find(ps, self);
     size_t n = 0, capacity = 0;
     lbi_session *sessions = NULL;
     for (size_t i = 0; i < ps->count; i++) {
         const lbi_process *p = &ps->list[i];
-        if (!p->runs || p->id == self || (own != NULL && p->session == own->session))
+        if (!p->runs || !runs(then, p->id) || p->id == self ||
+            (own != NULL && p->session == own->session))
             continue;
         size_t at = 0;
         while (at < n && sessions[at].id != p->session)
@@ -73,12 +79,14 @@ static bool busy_sessions(const lbi_processes *ps, int64_t self, lbi_session **r
 }
 
 static bool tell_autogroup(const lbi_sight *sight, uint64_t others, lbi_findings *findings) {
-    lbi_processes ps;
+    lbi_processes ps = {0}, then = {0};
     lbi_session *sessions = NULL;
     size_t n = 0;
     double cores = sight->host->cores, demand = 0;
-    bool ok = lbi_processes_read(sight->root, &ps) &&
-              busy_sessions(&ps, sight->live ? getpid() : 0, &sessions, &n);
+    bool ok = others == 0 ||
+              (lbi_processes_read(sight->root, &then) && lbi_processes_read(sight->root, &ps) &&
+               busy_sessions(&ps, &then, sight->live ? getpid() : 0, &sessions, &n));
+    lbi_processes_free(&then);
     lbi_processes_free(&ps);
     if (!ok)
         return false;
@@ -89,7 +97,7 @@ static bool tell_autogroup(const lbi_sight *sight, uint64_t others, lbi_findings
                     "autogroup is on: all workers together count as one against each other "
                     "session that is busy, so that what runs elsewhere takes a larger part than "
                     "its number of processes");
-    if (others > 0 && n > 0)
+    if (n > 0)
         lbi_text_printf(&text,
                         "; beside the %.0f that run%s in %zu other session%s now it leaves the "
                         "workers %.3g of %u cores",

@@ -251,39 +251,19 @@ bool lbi_monitor_finish(lbi_monitor *m, uint32_t workers, double foreign) {
 
 /* ---- the trace ---- */
 
-static int compare(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y ? 1 : 0;
-}
-
-/* Of the units' CPU times the median, so that shorter last ones do not matter; 0: not known. */
-static bool median_unit(const lb_trace *trace, double *ret_seconds) {
-    size_t n, known = 0;
-    const lb_unit *units = lb_trace_units(trace, &n);
-    int64_t *times = lbi_array_new(n, sizeof *times);
-    if (times == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (units[i].cpu_ns >= 0)
-            times[known++] = units[i].cpu_ns;
-    qsort(times, known, sizeof *times, compare);
-    *ret_seconds = known == 0 ? 0 : 1e-9 * (double)times[known / 2];
-    free(times);
-    return true;
-}
-
+/* Written by whoever compares the workers' CPU time with the calibration. */
 static bool find_drift(const lb_trace *trace, lbi_findings *findings) {
-    double median, expected = lb_trace_unit_work(trace);
-    if (!median_unit(trace, &median))
-        return false;
-    if (!(median > 0 && expected > 0 && fabs(median / expected - 1) > LBI_DRIFT_TOLD))
+    const char *percent = lb_trace_meta(trace, "work_drift_percent");
+    double drift;
+    if (percent == NULL || !lbi_parse_number(percent, percent + strlen(percent), &drift) ||
+        !(fabs(drift) > 100 * LBI_DRIFT_TOLD))
         return true;
     lbi_text text = {0};
     lbi_text_printf(&text,
                     "a unit of work took %.3g times the CPU time that was calibrated: the cores' "
                     "speed changed in between, and works take so much longer or shorter than "
                     "predicted; shares of time do not suffer from it",
-                    median / expected);
+                    1 + drift / 100);
     return lbi_findings_add(findings, LB_FINDING_DRIFT, &text);
 }
 

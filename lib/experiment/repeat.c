@@ -46,20 +46,20 @@ lb_status lbi_run_undisturbed(const lb_host *host, lb_experiment_kind kind,
     }
     int64_t begin = lbi_now();
     lb_trace *best = NULL;
-    for (unsigned attempt = 1;; attempt++) {
+    unsigned attempts = 0;
+    for (;;) {
         lb_trace *trace = NULL;
         double spent = 1e-9 * (double)(lbi_now() - begin);
         lb_status status = lb_experiment_run(host, kind, &run, &trace, err);
         /* What is there already is better than nothing. */
         if (status == LB_ERR_TIMEOUT && best != NULL)
             break;
-        if (status == LB_OK)
-            status = note_attempts(trace, attempt, err);
         if (status != LB_OK) {
             lb_trace_free(trace);
             lb_trace_free(best);
             return status;
         }
+        attempts++;
         bool disturbed = lb_trace_meta(trace, "disturbed") != NULL;
         bool better = best == NULL || !disturbed || foreign(trace) < foreign(best);
         lb_trace_free(better ? best : trace);
@@ -70,6 +70,10 @@ lb_status lbi_run_undisturbed(const lb_host *host, lb_experiment_kind kind,
         if (!disturbed || run.budget < 1 || run.budget < took / 2)
             break;
     }
-    *ret_trace = best;
-    return LB_OK;
+    lb_status status = note_attempts(best, attempts, err);
+    if (status == LB_OK)
+        *ret_trace = best;
+    else
+        lb_trace_free(best);
+    return status;
 }

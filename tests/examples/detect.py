@@ -35,6 +35,19 @@ with tempfile.TemporaryDirectory() as folder:
     assert verdict["reasons"]
     assert result["cores"] == len(cores) and 1 <= result["physical_cores"] <= len(cores)
 
+    # What was found is in the saved trace too, by its kind.
+    with open(trace, encoding="utf-8") as file:
+        metadata = dict(line[1:].strip().split(": ", 1) for line in file
+                        if line.startswith("# ") and ": " in line)
+    for when in ("host", "run"):
+        told = {"finding_%s_%s" % (when, finding["kind"]): finding["text"]
+                for finding in result[when + "_findings"]}
+        assert told == {key: value for key, value in metadata.items()
+                        if key.startswith("finding_%s_" % when)}, (told, metadata)
+    assert verdict["disturbed"] == metadata.get("disturbed")
+    if verdict["disturbed"] is not None:
+        assert verdict["policy"] == "unknown" and "disturbed" in verdict["reasons"][0]
+
     # The saved trace gives the same verdict.
     again = read_json(run(classify, "--json", trace, status=done.returncode))
     assert again["verdict"] == verdict and again["profile"] == result["profile"]

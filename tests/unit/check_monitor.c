@@ -273,20 +273,10 @@ START_TEST(speeds) {
 }
 END_TEST
 
-/* Units of `cpu_s` each, but the last; 10 ms is what was calibrated. */
-static lb_trace *units(double cpu_s) {
+static lb_trace *drifted(const char *percent) {
     lb_trace *trace = NULL;
     ASSERT_OK(lb_trace_new(2, &trace, &err), err);
-    ASSERT_OK(lb_trace_set_unit_work(trace, 0.01, &err), err);
-    for (uint32_t i = 0; i < 11; i++) {
-        lb_unit unit = {.start_ns = i * INT64_C(20000000),
-                        .end_ns = (i + 1) * INT64_C(20000000),
-                        .cpu_ns = i == 10 ? 1000 : (int64_t)(cpu_s * 1e9),
-                        .index = i,
-                        .core_start = -1,
-                        .core_end = -1};
-        ASSERT_OK(lb_trace_add_unit(trace, &unit, &err), err);
-    }
+    ASSERT_OK(lb_trace_set_meta(trace, "work_drift_percent", percent, &err), err);
     ASSERT_OK(lb_trace_seal(trace, &err), err);
     return trace;
 }
@@ -296,14 +286,18 @@ START_TEST(drift) {
     lbi_monitor m;
     begin(&m, &other);
     finish(&m, 0);
-    lb_trace *trace = units(0.0104);
+    lb_trace *trace = drifted("-4.90");
     ASSERT_OK(lbi_monitor_describe(&m, trace, &err), err);
     ck_assert_ptr_null(lb_trace_meta(trace, "finding_run_drift"));
     lb_trace_free(trace);
-    trace = units(0.0137);
+    trace = drifted("37.0");
     ASSERT_OK(lbi_monitor_describe(&m, trace, &err), err);
     ck_assert_ptr_nonnull(strstr(lb_trace_meta(trace, "finding_run_drift"), "took 1.37 times"));
     ck_assert_ptr_null(lb_trace_meta(trace, "disturbed"));
+    lb_trace_free(trace);
+    trace = drifted("far");
+    ASSERT_OK(lbi_monitor_describe(&m, trace, &err), err);
+    ck_assert_ptr_null(lb_trace_meta(trace, "finding_run_drift"));
     lb_trace_free(trace);
     lbi_monitor_end(&m);
     tree_end();
@@ -323,7 +317,7 @@ START_TEST(described) {
     ck_assert(lbi_monitor_calibrated(&m, times));
     put_stat(100);
     finish(&m, 0.5);
-    lb_trace *trace = units(0.01);
+    lb_trace *trace = drifted(NULL);
     ASSERT_OK(lbi_monitor_describe(&m, trace, &err), err);
     ck_assert_str_eq(lb_trace_meta(trace, "finding_host_smt"), "a sentence");
     ck_assert_ptr_nonnull(lb_trace_meta(trace, "finding_run_steal"));
