@@ -26,7 +26,10 @@ fi
 timeout -k 5 "$seconds" "$qemu" "$@" -accel "$accel" -cpu max -smp "$smp" -m 1024 \
     -display none -no-reboot -nodefaults -serial "file:$out/console" -serial "file:$out/out.tar.gz" \
     -kernel "$vmlinuz" -initrd "$image" \
-    -append 'console=ttyS0 quiet panic=1 tsc=reliable no_timer_check maxcpus=1' </dev/null >"$out/qemu.log" 2>&1
+    -append 'console=ttyS0 quiet panic=1 tsc=reliable no_timer_check maxcpus=1' </dev/null >"$out/qemu.log" 2>&1 &
+pid=$!
+trap 'kill "$pid"; exit 143' INT TERM HUP
+wait "$pid"
 status=$?
 # A panic ends QEMU with 0 too: what counts is that the results are whole.
 if [ "$status" != 0 ] || ! tar -xzf "$out/out.tar.gz" -C "$out" 2>/dev/null; then
