@@ -8,8 +8,8 @@ For each run in FOLDER (KERNEL/SCHEDULER/N.csv with N.events, of lazy, active or
 imbalance in the table of `PROBE latency N.csv` is looked up among those that the scheduler's own
 events show (of the same kind, idle or apart, within 50 ms). Prints how far the two latencies are
 apart, and the two times of the move. (A task has ended for user space when its work is done, for the
-scheduler when the kernel has taken it down too.) Exit status 1 if the moves' times are 1 ms or more
-apart at the median, 77 if there is nothing to compare.
+scheduler when the kernel has taken it down too.) Exit status 1 if the times of five moves or
+more are 1 ms or more apart at the median, 77 if there is nothing to compare.
 """
 import json
 import math
@@ -97,7 +97,6 @@ def main():
     for note in notes:
         print(note)
     if not pairs:
-        print("latency: nothing to compare")
         return 77
     def say(what, values):
         values = sorted(values)
@@ -109,7 +108,8 @@ def main():
     say("by the scheduler's clock", [p[1] for p in pairs])
     say("difference of the two", [abs(p[0] - p[1]) for p in pairs])
     say("difference of the moves' times", [abs(p[2]) for p in pairs])
-    return 0 if statistics.median(abs(p[2]) for p in pairs) < 1e-3 else 1
+    print()
+    return 1 if len(pairs) >= 5 and statistics.median(abs(p[2]) for p in pairs) >= 1e-3 else 0
 
 
 if __name__ == "__main__":

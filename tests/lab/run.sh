@@ -17,7 +17,8 @@ Runs lbsched on real kernels and real schedulers of known policy, and holds its 
   --repeat N      how many runs, or workloads, of each (default 10)
   --keep FOLDER   keep results and traces there; those that are there count too
   --table FOLDER  only the table of what was kept
-  --short         one run each of kernel 6.1 (default), 7 (default, lazy, active) in under 3 minutes
+  --short         a part of each job in under 3 minutes: one run each of kernel 6.1 (default) and 7
+                  (default, lazy, active), 5 workloads under lazy, a machine with sockets and threads
 
 Several items of a LIST are separated by spaces or commas. It installs what is missing (Debian, as
 root). A kernel or package that is not to be had is skipped, and named.
@@ -27,6 +28,7 @@ The machine should be idle otherwise: two virtual CPUs need two real ones.'
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 root=$(cd "$here/../.." && pwd) || exit 1
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/lbsched-lab
+export PYTHONDONTWRITEBYTECODE=1
 
 wrong_usage() {
     echo "$0: $*" >&2
@@ -283,46 +285,64 @@ takes() {
     done
 }
 
-[ -z "$short" ] || kernels='6.1 7' policies='default lazy active' repeat=1
+# do_job JOB KERNELS POLICIES REPEAT SMP
+do_job() {
+    job=$1
+    policies=$3
+    repeat=$4
+    smp=$5
+    [ "$job" != host ] || policies=default
+    for kernel in $2; do
+        case $kernel in
+        *.deb)
+            kernel=$(own_kernel "$kernel") || {
+                echo "$0: there is no vmlinuz in it" >&2
+                exit 1
+            }
+            ;;
+        *)
+            if ! why=$("$here/fetch.sh" "$cache" "$kernel" 2>&1); then
+                skip "kernel $why"
+                continue
+            fi
+            ;;
+        esac
+        [ -n "$accelerator" ] || {
+            choose_accelerator "$cache/kernels/$kernel/vmlinuz"
+            echo "accelerator: $accelerator," \
+                "$("${qemu:+$qemu/usr/bin/}qemu-system-x86_64" --version | head -n 1)"
+        }
+        echo "kernel $kernel: $(cat "$cache/kernels/$kernel/package")"
+        takes "$kernel" || exit 1
+        # The workloads of a model are repeated in the guest.
+        [ "$job" = detect ] && rounds=$repeat || rounds=1
+        while [ -n "$taken" ] && [ "$rounds" -gt 0 ]; do
+            rounds=$((rounds - 1))
+            # shellcheck disable=SC2086
+            run "$kernel" 600 $taken || failed=$((failed + 1))
+        done
+    done
+}
+
 accelerator=
 failed=0
-for kernel in $kernels; do
-    case $kernel in
-    *.deb)
-        kernel=$(own_kernel "$kernel") || {
-            echo "$0: there is no vmlinuz in it" >&2
-            exit 1
-        }
-        ;;
-    *)
-        if ! why=$("$here/fetch.sh" "$cache" "$kernel" 2>&1); then
-            skip "kernel $why"
-            continue
-        fi
-        ;;
-    esac
-    [ -n "$accelerator" ] || {
-        choose_accelerator "$cache/kernels/$kernel/vmlinuz"
-        echo "accelerator: $accelerator, $("${qemu:+$qemu/usr/bin/}qemu-system-x86_64" --version | head -n 1)"
-    }
-    echo "kernel $kernel: $(cat "$cache/kernels/$kernel/package")"
-    [ "$job" != host ] || policies=default
-    takes "$kernel" || exit 1
-    # The workloads of a model are repeated in the guest.
-    round=0
-    while [ "$round" -lt "$([ "$job" = detect ] && echo "$repeat" || echo 1)" ]; do
-        round=$((round + 1))
-        # shellcheck disable=SC2086
-        [ -z "$taken" ] || run "$kernel" 600 $taken || failed=$((failed + 1))
-    done
-done
+if [ -n "$short" ]; then
+    do_job detect 6.1 default 1 2
+    do_job detect 7 'default lazy active' 1 2
+    do_job model 7 lazy 5 2
+    do_job host 6.1 default 1 4,sockets=2,threads=2
+else
+    do_job "$job" "$kernels" "$policies" "$repeat" "$smp"
+fi
+
 [ -n "$(find "$keep" -name '*.status' | head -n 1)" ] || {
     [ "$failed" = 0 ] || exit 1
     echo "nothing ran: all was skipped"
     exit 77
 }
-python3 "$here/table.py" "$keep"
-status=$?
+status=0
+python3 "$here/latency.py" "$build/probe" "$keep" || [ $? = 77 ] || status=1
+python3 "$here/table.py" "$keep" || status=1
 [ "$skipped" = 0 ] || echo "$skipped skipped"
 [ "$failed" = 0 ] || {
     echo "$failed boots failed"
