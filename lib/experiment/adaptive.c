@@ -12,19 +12,36 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 void lbi_adaptive_begin(lbi_adaptive *ret_adaptive, uint32_t cores, uint32_t tasks, int64_t turn_ns,
-                        int64_t end_ns, double confidence, uint32_t *sizes) {
+                        int64_t end_ns, double confidence, uint32_t *sizes, int32_t *core) {
     *ret_adaptive = (lbi_adaptive){.cores = cores,
                                    .tasks = tasks,
                                    .turn_ns = turn_ns,
                                    .end_ns = end_ns,
                                    .confidence = confidence,
                                    .sizes = sizes,
+                                   .core = core,
                                    .sure_ns = INT64_MAX,
                                    .very_sure_ns = INT64_MAX};
 }
 
 int64_t lbi_adaptive_pause(const lbi_adaptive *a) {
     return larger(SECOND / 10, a->turn_ns);
+}
+
+/* Under lists an end moves one task at most, and where nobody balances none moves. More than that
+ * was seen by the controller itself: whatever the rates say, it is not so. One may be anybody's. */
+static bool contradicted(const lbi_adaptive *a, int policy) {
+    return policy != LB_POLICY_IMMEDIATE &&
+           a->moves > 1 + (policy == LB_POLICY_NONE ? 0 : a->ended);
+}
+
+static void count_moves(lbi_adaptive *a, const lbi_view *view) {
+    for (uint32_t i = 0; i < a->tasks; i++) {
+        int32_t before = a->core[i];
+        a->moves += a->looked && view->core[i] >= 0 && before >= 0 && before != view->core[i];
+        a->core[i] = view->core[i];
+    }
+    a->looked = true;
 }
 
 /* Returns how many tasks are alive, and the shortest list that is not empty, and the longest. */
@@ -73,6 +90,8 @@ static void note_sure(lbi_adaptive *a, const lbi_view *view) {
 static bool decided(const lbi_adaptive *a, int64_t now) {
     if (a->favourite == LB_POLICY_IMMEDIATE && a->uneven_ns < UNEVEN_NS)
         return false;
+    if (contradicted(a, a->favourite))
+        return false;
     return (a->very_sure_ns != INT64_MAX && now - a->very_sure_ns >= lbi_adaptive_pause(a)) ||
            (a->sure_ns != INT64_MAX && now - a->sure_ns >= 20 * lbi_adaptive_pause(a));
 }
@@ -103,6 +122,7 @@ lbi_decision lbi_adaptive_decide(lbi_adaptive *a, const lbi_view *view, uint32_t
     uint32_t shortest, longest;
     uint32_t alive = count(a, view, &shortest, &longest);
     int64_t elapsed = view->now_ns - a->since_ns;
+    count_moves(a, view);
     if (alive > a->cores && alive % a->cores != 0)
         a->uneven_ns += view->now_ns - a->seen_ns;
     a->seen_ns = view->now_ns;

@@ -99,13 +99,13 @@ lb_status lbi_detect_adaptive(lbi_crew *crew, lbi_emulation *emulation, uint32_t
     if (available <= 0)
         return lbi_error(err, LB_ERR_TIMEOUT, "the budget of %g s is spent before the start",
                          crew->options.budget);
-    int32_t *core = lbi_array_new(crew->workers, sizeof *core);
+    int32_t *core = lbi_array_new(2 * (size_t)crew->workers, sizeof *core);
     if (core == NULL)
         return lbi_error_nomem(err, "the experiment");
     for (uint32_t i = 0; i < crew->workers; i++)
         core[i] = 0;
     lbi_adaptive_begin(&ret_course->adaptive, crew->host->cores, crew->workers, turn, available,
-                       crew->options.confidence, sizes);
+                       crew->options.confidence, sizes, core + crew->workers);
     lb_status status = lbi_crew_release(crew, err);
     if (status == LB_OK && emulation != NULL)
         status = lbi_emulation_begin(emulation, crew, err);

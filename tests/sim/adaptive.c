@@ -59,13 +59,14 @@ static lb_trace *look(const timeslice_config *config, const timeslice_result *re
 static outcome run(timeslice_config config, double budget, bool slices, bool verbose) {
     static double ends[TIMESLICE_CORES_MAX * 8];
     static int32_t core[TIMESLICE_CORES_MAX * 8];
+    static int32_t seen_core[TIMESLICE_CORES_MAX * 8];
     static uint32_t sizes[TIMESLICE_CORES_MAX];
     uint32_t n = config.cores * config.tasks_per_core;
     double turn = config.unit_work > config.slice ? config.unit_work : config.slice;
     outcome got = {LB_POLICY_UNKNOWN, 0, 0, 0};
     lbi_adaptive adaptive;
     lbi_adaptive_begin(&adaptive, config.cores, n, (int64_t)(turn * 1e9), (int64_t)(budget * 1e9),
-                       0.95, sizes);
+                       0.95, sizes, seen_core);
     for (uint32_t i = 0; i < n; i++)
         ends[i] = 1e8;
     for (double time = 0; adaptive.ended < n;) {

@@ -49,13 +49,13 @@ static lbi_decision look_on(lbi_adaptive *adaptive, int64_t *now, const int32_t 
 /* Lists that nobody balances: all of one core's tasks are ended first. */
 START_TEST(second_victim_from_the_same_list) {
     for (uint32_t cores = 2; cores < 7; cores++) {
-        int32_t core[18];
+        int32_t core[18], seen[18];
         uint32_t sizes[6], n = 3 * cores, task = 0;
         int64_t now = 0;
         for (uint32_t i = 0; i < n; i++)
             core[i] = (int32_t)(i % cores);
         lbi_adaptive adaptive;
-        lbi_adaptive_begin(&adaptive, cores, n, SECOND / 100, 100 * SECOND, 0.95, sizes);
+        lbi_adaptive_begin(&adaptive, cores, n, SECOND / 100, 100 * SECOND, 0.95, sizes, seen);
         int32_t emptied = -1;
         for (int end = 0; end < 3; end++) {
             ck_assert_int_eq(look_on(&adaptive, &now, core, lists, &task), LBI_DECIDED_END);
@@ -76,11 +76,11 @@ END_TEST
 /* After the first end a list that is shorter moves on, where something rotates: the next victim is
  * from the list that is short then. */
 START_TEST(victims_follow_the_shortest_list) {
-    int32_t core[] = {0, 1, 0, 1, 0, 1};
+    int32_t core[] = {0, 1, 0, 1, 0, 1}, seen[6];
     uint32_t sizes[2], task = 0;
     int64_t now = 0;
     lbi_adaptive adaptive;
-    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes);
+    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes, seen);
     ck_assert_int_eq(look_on(&adaptive, &now, core, nothing_known, &task), LBI_DECIDED_END);
     int32_t other = 1 - core[task];
     core[task] = -1;
@@ -95,10 +95,10 @@ START_TEST(victims_follow_the_shortest_list) {
 END_TEST
 
 START_TEST(stops_when_sure) {
-    int32_t core[] = {0, 1, 0, 1, 0, 1};
+    int32_t core[] = {0, 1, 0, 1, 0, 1}, seen[6];
     uint32_t sizes[2], task = 0;
     lbi_adaptive adaptive;
-    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes);
+    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes, seen);
     lbi_view view = {SECOND / 10, core, surely_lazy};
     /* One look may be lucky; a look that says something else starts anew. */
     ck_assert_int_eq(lbi_adaptive_decide(&adaptive, &view, &task), LBI_DECIDED_WAIT);
@@ -112,12 +112,30 @@ START_TEST(stops_when_sure) {
 }
 END_TEST
 
+/* Tasks that come and go are none that stay: the controller believes its eyes. */
+START_TEST(not_against_what_was_seen) {
+    int32_t core[] = {0, 1, 0, 1, 0, 1}, seen[6];
+    uint32_t sizes[2], task = 0;
+    lbi_adaptive adaptive;
+    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes, seen);
+    for (int64_t now = SECOND / 10; now < 3 * SECOND; now += lbi_adaptive_pause(&adaptive)) {
+        lbi_view view = {now, core, surely_lazy};
+        lbi_decision decision = lbi_adaptive_decide(&adaptive, &view, &task);
+        ck_assert_int_ne(decision, LBI_DECIDED_STOP);
+        if (decision == LBI_DECIDED_END)
+            break;
+        core[0] = 1 - core[0];
+        core[1] = 1 - core[1];
+    }
+}
+END_TEST
+
 START_TEST(stops_without_an_answer) {
-    int32_t core[] = {0, 1, 0, 1, 0, 1};
+    int32_t core[] = {0, 1, 0, 1, 0, 1}, seen[6];
     uint32_t sizes[2], task = 0, ends = 0;
     int64_t now = 0;
     lbi_adaptive adaptive;
-    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes);
+    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 100 * SECOND, 0.95, sizes, seen);
     while (look_on(&adaptive, &now, core, nothing_known, &task) == LBI_DECIDED_END) {
         core[task] = -1;
         ends++;
@@ -127,7 +145,7 @@ START_TEST(stops_without_an_answer) {
     ck_assert_int_lt(now, 100 * SECOND);
     ck_assert_str_eq(adaptive.stopped, "nothing left to balance");
     int32_t again[] = {0, 1, 0, 1, 0, 1};
-    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 2 * SECOND, 0.95, sizes);
+    lbi_adaptive_begin(&adaptive, 2, 6, SECOND / 100, 2 * SECOND, 0.95, sizes, seen);
     now = 0;
     while (look_on(&adaptive, &now, again, nothing_known, &task) == LBI_DECIDED_END)
         again[task] = -1;
@@ -367,7 +385,7 @@ END_TEST
 Suite *suite(void) {
     Suite *s = suite_create("detect");
     ADD(s, "decisions", second_victim_from_the_same_list, victims_follow_the_shortest_list,
-        stops_when_sure, stops_without_an_answer);
+        stops_when_sure, not_against_what_was_seen, stops_without_an_answer);
     ADD(s, "records", adaptive_records, emulated_lists, emulated_single_queue);
     ADD(s, "self-test", self_test_table, self_test_cancelled);
     ADD(s, "refusals", refused);

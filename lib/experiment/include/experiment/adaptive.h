@@ -4,6 +4,8 @@
 #ifndef LBI_EXPERIMENT_ADAPTIVE_H
 #define LBI_EXPERIMENT_ADAPTIVE_H
 
+#include <stdbool.h>
+
 #include "lbsched/lbsched.h"
 
 typedef struct lbi_adaptive {
@@ -13,7 +15,10 @@ typedef struct lbi_adaptive {
     int64_t end_ns; /* when there is no more time */
     double confidence;
     /* Since lbi_adaptive_begin(): */
-    uint32_t *sizes;      /* of the cores' lists at the last look */
+    uint32_t *sizes; /* of the cores' lists at the last look */
+    int32_t *core;   /* of the tasks, likewise */
+    bool looked;
+    uint32_t moves;       /* of tasks to another core, as seen from look to look */
     uint32_t ended;       /* tasks told to end */
     int64_t since_ns;     /* when the last was */
     int64_t sure_ns;      /* since when `favourite` has the confidence; INT64_MAX: it has not */
@@ -36,9 +41,9 @@ typedef enum lbi_decision {
     LBI_DECIDED_STOP /* the experiment */
 } lbi_decision;
 
-/* `sizes` has room for `cores`. */
+/* `sizes` has room for `cores`, `core` for `tasks`. */
 void lbi_adaptive_begin(lbi_adaptive *ret_adaptive, uint32_t cores, uint32_t tasks, int64_t turn_ns,
-                        int64_t end_ns, double confidence, uint32_t *sizes);
+                        int64_t end_ns, double confidence, uint32_t *sizes, int32_t *core);
 lbi_decision lbi_adaptive_decide(lbi_adaptive *adaptive, const lbi_view *view, uint32_t *ret_task);
 
 /* How long until the next look is worth it. */
