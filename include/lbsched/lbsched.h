@@ -753,6 +753,57 @@ lb_status lb_table_parse(const char *csv, size_t length, lb_table **ret_table, l
 lb_status lb_model_summary(const lb_model *model, const lb_workload *workload,
                            const lb_estimate_options *options, lb_table **ret_table, lb_error *err);
 
+/** The level of SCHED_IDLE among nice levels. @since 0.1 */
+#define LB_LEVEL_IDLE 20
+
+/** What lb_model_weights() and lb_experiment_weights() look at: one soaker (a process that always
+ * wants to run) of a nice level on each core, and some of nice 0. @since 0.1 */
+typedef struct lb_weights_options {
+    size_t size;             /**< sizeof(lb_weights_options), set by its init function. */
+    const int32_t *levels;   /**< Nice levels of the soakers, 0 to 19, or #LB_LEVEL_IDLE. Default
+                                  NULL: all of them. */
+    size_t level_count;      /**< How many `levels`: 1 to 64. Without effect where that is NULL. */
+    uint32_t normal_tasks;   /**< How many tasks of nice 0 beside the soakers: 1 to 4,096. Default
+                                  1. */
+    uint32_t groups;         /**< Of the model: into how many groups (packages) the cores are
+                                  parted. Default 0. */
+    uint32_t group_cores;    /**< Of the model: cores of each group; 4,096 at most in all. Default
+                                  0. */
+    uint32_t repeats;        /**< How often each level is looked at, 1,000 times at most. 0, the
+                                  default: 3 when measuring, 20 in the model. */
+    double seconds;          /**< For each level and repeat: 0.2 to 3,600. The model takes whole
+                                  ones, 1 at least. Default 10. */
+    uint64_t seed;           /**< Of the model, and of the order of levels. Default 1. */
+    lb_progress_fn progress; /**< Default NULL. */
+    void *progress_user;     /**< Handed to `progress`. Default NULL. */
+} lb_weights_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_weights_options_init(lb_weights_options *options, size_t size);
+
+/** Predicts what large weight differences cost where balancing weighs groups of cores, as Linux
+ * 2.6.25 did: Rao, "Large weight differential leads to inefficient load balancing" (2010). A row
+ * for each level ("nice 5", "idle"), with the columns
+ * - weight_ratio: of a soaker to a normal task;
+ * - ideal_idle_percent: of all cores, by the infeasible-weights rule: 0;
+ * - static_idle_percent: what a static rule leaves idle: soakers move from the heaviest group to
+ *   the lightest while their weights differ by more than a quarter and both come nearer to the
+ *   mean;
+ * - idle_percent, idle_stddev: mean and deviation, over seconds and repeats, of a dynamic rule:
+ *   each core looks for a busiest group in its own time, by decayed loads;
+ * - idle_low, idle_median, idle_high: quantiles of the same, 0.05, 0.5 and 0.95;
+ * - mean_stddev: the deviation of the repeats' means;
+ * - ideal_normal_percent, normal_percent: CPU time of a normal task, 100 being one core, ideal and
+ *   by the dynamic rule.
+ *
+ * docs/weights.md tells how far it explains measurements.
+ * @param options with `groups` and `group_cores`
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID: an option out of range; #LB_ERR_CANCELLED; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_model_weights(const lb_weights_options *options, lb_table **ret_table, lb_error *err);
+
 /** @} */
 
 /** @defgroup trace Traces

@@ -148,6 +148,17 @@ AT(lb_model_options, core_speeds, 32);
 AT(lb_model_options, list_choice, 40);
 AT(lb_model_options, process_choice, 44);
 
+AT_LEAST(lb_weights_options, 72);
+AT(lb_weights_options, levels, 8);
+AT(lb_weights_options, level_count, 16);
+AT(lb_weights_options, normal_tasks, 24);
+AT(lb_weights_options, groups, 28);
+AT(lb_weights_options, group_cores, 32);
+AT(lb_weights_options, repeats, 36);
+AT(lb_weights_options, seconds, 40);
+AT(lb_weights_options, seed, 48);
+AT(lb_weights_options, progress, 56);
+AT(lb_weights_options, progress_user, 64);
 AT_LEAST(lb_estimate_options, 72);
 AT(lb_estimate_options, samples, 8);
 AT(lb_estimate_options, max_samples, 16);
