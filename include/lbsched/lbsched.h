@@ -1386,6 +1386,23 @@ typedef enum lb_detect_design {
     LB_DETECT_FIXED /**< The seed's: all ends are fixed beforehand, and nothing is judged. */
 } lb_detect_design;
 
+/** What workers are. @since 0.1 */
+typedef enum lb_worker_kind {
+    LB_WORKERS_PROCESSES = 0, /**< Processes of their own. */
+    LB_WORKERS_THREADS        /**< Threads of the calling process. They cannot be emulated with. */
+} lb_worker_kind;
+
+/** The scheduling class of workers. @since 0.1 */
+typedef enum lb_scheduling {
+    LB_SCHEDULING_INHERIT = 0, /**< Class, priority and nice level of the calling thread. */
+    LB_SCHEDULING_OTHER,       /**< SCHED_OTHER. */
+    LB_SCHEDULING_BATCH,       /**< SCHED_BATCH. */
+    LB_SCHEDULING_IDLE,        /**< SCHED_IDLE. */
+    LB_SCHEDULING_RR,          /**< SCHED_RR. */
+    LB_SCHEDULING_FIFO         /**< SCHED_FIFO; lb_experiment_workload() only, as workers do not
+                                    take turns. */
+} lb_scheduling;
+
 /** How an experiment is run. @since 0.1 */
 typedef struct lb_experiment_options {
     size_t size;             /**< sizeof(lb_experiment_options), set by its init function. */
@@ -1400,15 +1417,30 @@ typedef struct lb_experiment_options {
                                   lb_detect() calls less than that unknown. 0.5 to 1, 1 excluded;
                                   0, the default: 0.95. */
     int32_t design;          /**< An #lb_detect_design. Default #LB_DETECT_ADAPTIVE. */
+    int32_t workers;         /**< An #lb_worker_kind. Default #LB_WORKERS_PROCESSES. */
+    int32_t scheduling;      /**< The workers' class, an #lb_scheduling. Default
+                                  #LB_SCHEDULING_INHERIT. */
+    int32_t nice;            /**< Of #LB_SCHEDULING_OTHER and #LB_SCHEDULING_BATCH: -20 to 19.
+                                  Default 0. */
+    int32_t priority;        /**< Of #LB_SCHEDULING_RR and #LB_SCHEDULING_FIFO: 1 to 98; 0, the
+                                  default, is 1. */
     uint32_t reserved2;      /**< 0. */
+    lb_trace **partial; /**< NULL, the default; or where what was recorded goes, sealed, when the
+                             call ends with #LB_ERR_CANCELLED or #LB_ERR_TIMEOUT in mid-run, to
+                             be freed with lb_trace_free(); its metadata say `partial`. Else
+                             NULL goes there. */
 } lb_experiment_options;
 
 /** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
 void lb_experiment_options_init(lb_experiment_options *options, size_t size);
 
-/** Lets worker processes run on the host and records what happened. The workers inherit the calling
- * thread's scheduling class and nice level; none of them outlives the call, and the caller's other
- * children, signal handlers, signal mask, affinity and scheduling class are as before.
+/** Lets workers run on the host and records what happened: units, and slices (when which worker ran
+ * on which core, read by itself after every 15 us of work: it ran at both ends for certain, and up
+ * to 15 us more at each). None of them outlives the call, and the caller's other children, signal
+ * handlers, signal mask, affinity and scheduling class are as before. Meanwhile the calling thread
+ * raises itself above the workers, where it may (SCHED_FIFO 1, above real-time workers by one), and
+ * so calls `progress`. While it is stopped, workers pause after half a second
+ * (controller_stalled_s in the metadata).
  * @param host NULL: this machine
  * @param kind an #lb_experiment_kind
  * @param options NULL: the defaults

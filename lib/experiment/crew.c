@@ -63,6 +63,7 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, const siz
     units = rests = 0;
     for (uint32_t i = 0; i < crew->workers; i++) {
         lbi_slot *slot = &arena->slots[i];
+        slot->arena = arena;
         slot->class_ = crew->class_;
         slot->first_record = units;
         slot->capacity = capacities[i];
@@ -79,22 +80,43 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, const siz
     return LB_OK;
 }
 
+static int start_process(lbi_crew *crew, uint32_t worker) {
+    lbi_hand *hand = &crew->hands[worker];
+    int error = lbi_spawn(&hand->process);
+    if (error != 0 || hand->process != 0)
+        return error;
+    lbi_die_with(crew->arena->parent);
+    lbi_disinherit();
+    _exit(lbi_worker(crew->arena, worker));
+}
+
+static void *live(void *slot) {
+    lbi_arena *arena = ((lbi_slot *)slot)->arena;
+    lbi_worker(arena, (uint32_t)((lbi_slot *)slot - arena->slots));
+    return NULL;
+}
+
+static int start_thread(lbi_crew *crew, uint32_t worker) {
+    lbi_hand *hand = &crew->hands[worker];
+    lbi_slot *slot = &crew->arena->slots[worker];
+    int error = lbi_thread_start(&hand->thread, live, slot);
+    /* Its number is needed for all that is done to it. */
+    while (error == 0 && (hand->process = atomic_load(&slot->number)) == 0)
+        lbi_sleep_until(lbi_now() + 50000);
+    return error;
+}
+
 lb_status lbi_crew_fork(lbi_crew *crew, lb_error *err) {
     uint32_t worker = crew->made;
     lbi_hand *hand = &crew->hands[worker];
     lb_status status = lbi_crew_mark(crew, worker, LB_MARK_FORK, err);
     if (status != LB_OK)
         return status;
-    int error = lbi_spawn(&hand->process);
+    int error = crew->threads ? start_thread(crew, worker) : start_process(crew, worker);
     if (error != 0)
         return lbi_error_os(err, error == ENOMEM ? LB_ERR_NOMEM : LB_ERR_SYSTEM, error,
                             "cannot make worker %u of %u", (unsigned)worker,
                             (unsigned)crew->workers);
-    if (hand->process == 0) {
-        lbi_die_with(crew->arena->parent);
-        lbi_disinherit();
-        _exit(lbi_worker(crew->arena, worker));
-    }
     hand->alive = true;
     crew->alive++;
     crew->made++;
@@ -115,13 +137,13 @@ static lb_status spawn(lbi_crew *crew, uint32_t made, lb_error *err) {
 }
 
 static lb_status check_class(lbi_crew *crew, lb_error *err) {
-    int error = lbi_class_get(&crew->class_);
+    int error = lbi_class_get(&crew->caller);
     if (error != 0)
         return lbi_error_os(err, LB_ERR_SYSTEM, error, "cannot read the scheduling class");
-    if (!lbi_class_shares(&crew->class_))
+    crew->class_ = lbi_class_chosen(&crew->options, &crew->caller);
+    if (!lbi_class_inherits(&crew->class_))
         return lbi_error(err, LB_ERR_UNSUPPORTED,
-                         "the caller's scheduling class is %s: workers inherit it and would not "
-                         "share a core",
+                         "the caller's scheduling class is %s: workers cannot inherit it",
                          lbi_class_name(&crew->class_));
     crew->slice_ns = lbi_class_slice();
     return LB_OK;
@@ -146,6 +168,7 @@ lb_status lbi_crew_begin_napping(lbi_crew *ret_crew, const lb_host *host,
     lbi_crew crew = {.host = host,
                      .options = *options,
                      .workers = workers,
+                     .threads = options->workers == LB_WORKERS_THREADS,
                      .begin_ns = lbi_now(),
                      .cutoff_ns = INT64_MAX,
                      .foreign = NAN};
@@ -171,7 +194,7 @@ lb_status lbi_crew_begin_napping(lbi_crew *ret_crew, const lb_host *host,
         lbi_size_chunks(crew.arena, CHUNK_NS);
         /* Before the workers are there, as among real-time ones it would starve. Refused, it
          * manages less well. */
-        lbi_class_raise(&crew.class_);
+        lbi_class_raise(&crew.caller, &crew.class_);
         status = spawn(&crew, made, err);
     }
     if (status != LB_OK)
@@ -181,19 +204,44 @@ lb_status lbi_crew_begin_napping(lbi_crew *ret_crew, const lb_host *host,
     return status;
 }
 
-void lbi_crew_end(lbi_crew *crew) {
+static void enter(lbi_crew *crew, uint32_t phase) {
+    atomic_store(&crew->arena->phase, phase);
+    lbi_word_wake(&crew->arena->phase);
+}
+
+static void end_processes(lbi_crew *crew) {
     /* All are killed before any is waited for: the living would delay the dying. */
+    for (uint32_t i = 0; i < crew->made; i++)
+        if (crew->hands[i].alive)
+            lbi_kill(crew->hands[i].process);
+    for (uint32_t i = 0; i < crew->made; i++)
+        if (crew->hands[i].alive)
+            lbi_reap(crew->hands[i].process);
+}
+
+static void end_threads(lbi_crew *crew) {
+    enter(crew, LBI_PHASE_QUIT);
+    for (uint32_t i = 0; i < crew->made; i++)
+        if (crew->hands[i].alive)
+            pthread_join(crew->hands[i].thread, NULL);
+}
+
+/* Cut short in mid-run, what was recorded may be kept. */
+static void keep_partial(lbi_crew *crew) {
+    if (crew->interrupted == LB_OK || crew->origin_ns == 0 || crew->options.partial == NULL)
+        return;
+    const char *experiment = crew->experiment == NULL ? "unknown" : crew->experiment;
+    lbi_crew_trace(crew, experiment, crew->options.partial, NULL);
+}
+
+void lbi_crew_end(lbi_crew *crew) {
     if (crew->alive > 0) {
-        for (uint32_t i = 0; i < crew->made; i++)
-            if (crew->hands[i].alive)
-                lbi_kill(crew->hands[i].process);
-        for (uint32_t i = 0; i < crew->made; i++)
-            if (crew->hands[i].alive)
-                lbi_reap(crew->hands[i].process);
+        crew->threads ? end_threads(crew) : end_processes(crew);
         crew->alive = 0;
     }
     if (crew->arena != NULL) {
-        lbi_class_restore(&crew->class_);
+        lbi_class_restore(&crew->caller);
+        keep_partial(crew);
         lbi_unshare(crew->arena, crew->bytes);
     }
     lbi_monitor_end(&crew->monitor);
@@ -215,11 +263,20 @@ static lb_status out_of_time(const lbi_crew *crew, lb_error *err) {
                      crew->options.budget, (unsigned)crew->alive, (unsigned)crew->workers);
 }
 
+static lbi_fate fate_of_thread(lbi_hand *hand, const lbi_slot *slot) {
+    if (atomic_load(&slot->state) < LBI_STATE_ENDED)
+        return LBI_FATE_RUNS;
+    pthread_join(hand->thread, NULL);
+    hand->cpu_ns = slot->cpu_ns;
+    return LBI_FATE_EXITED;
+}
+
 static lb_status look_after(lbi_crew *crew, uint32_t worker, lb_error *err) {
     lbi_hand *hand = &crew->hands[worker];
     const lbi_slot *slot = &crew->arena->slots[worker];
     int detail = 0;
-    lbi_fate fate = lbi_fate_of(hand->process, &detail, &hand->cpu_ns);
+    lbi_fate fate = crew->threads ? fate_of_thread(hand, slot)
+                                  : lbi_fate_of(hand->process, &detail, &hand->cpu_ns);
     if (fate == LBI_FATE_RUNS)
         return LB_OK;
     if (fate == LBI_FATE_STOPPED && hand->held)
@@ -263,14 +320,7 @@ static lb_status report_progress(lbi_crew *crew, int64_t now, lb_error *err) {
     return LB_OK;
 }
 
-lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
-    int64_t target = until_ns < crew->look_ns ? until_ns : crew->look_ns;
-    if (lbi_now() < target)
-        lbi_sleep_until(target);
-    int64_t now = lbi_now();
-    atomic_store(&crew->arena->heard_ns, now);
-    if (now < crew->look_ns)
-        return LB_OK;
+static lb_status look(lbi_crew *crew, int64_t now, lb_error *err) {
     crew->look_ns = now + LOOK_NS;
     for (uint32_t i = 0; i < crew->made; i++) {
         lb_status status = crew->hands[i].alive ? look_after(crew, i, err) : LB_OK;
@@ -281,9 +331,21 @@ lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
     lb_status status = report_progress(crew, now, err);
     if (status != LB_OK)
         return status;
-    if (now > crew->limit_ns && crew->alive > 0)
-        return out_of_time(crew, err);
-    return LB_OK;
+    return now > crew->limit_ns && crew->alive > 0 ? out_of_time(crew, err) : LB_OK;
+}
+
+lb_status lbi_crew_step(lbi_crew *crew, int64_t until_ns, lb_error *err) {
+    int64_t target = until_ns < crew->look_ns ? until_ns : crew->look_ns;
+    if (lbi_now() < target)
+        lbi_sleep_until(target);
+    int64_t now = lbi_now();
+    atomic_store(&crew->arena->heard_ns, now);
+    if (now < crew->look_ns)
+        return LB_OK;
+    lb_status status = look(crew, now, err);
+    if (status == LB_ERR_CANCELLED || status == LB_ERR_TIMEOUT)
+        crew->interrupted = status;
+    return status;
 }
 
 static bool reached(const lbi_crew *crew, uint32_t workers, uint32_t state) {
@@ -299,11 +361,6 @@ static lb_status await(lbi_crew *crew, uint32_t workers, uint32_t state, lb_erro
     while (status == LB_OK && !reached(crew, workers, state))
         status = lbi_crew_step(crew, lbi_now() + 2 * MILLISECOND, err);
     return status;
-}
-
-static void enter(lbi_crew *crew, uint32_t phase) {
-    atomic_store(&crew->arena->phase, phase);
-    lbi_word_wake(&crew->arena->phase);
 }
 
 /* ---- calibration ---- */
@@ -325,6 +382,7 @@ lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
     lb_status status = await(crew, crew->made, LBI_STATE_READY, err);
     if (status != LB_OK)
         return status;
+    crew->slice_ns = arena->slots[0].slice_ns;
     enter(crew, LBI_PHASE_CALIBRATE);
     status = await(crew, n, LBI_STATE_CALIBRATED, err);
     if (status != LB_OK)
@@ -365,6 +423,11 @@ lb_status lbi_crew_bind(lbi_crew *crew, uint32_t worker, uint32_t core, lb_error
 
 lb_status lbi_crew_hold(lbi_crew *crew, uint32_t worker, bool held, lb_error *err) {
     lbi_hand *hand = &crew->hands[worker];
+    /* A signal that stops a thread stops the whole process. */
+    if (crew->threads)
+        return lbi_error(err, LB_ERR_UNSUPPORTED,
+                         "workers is LB_WORKERS_THREADS: threads cannot be held, processes "
+                         "expected");
     hand->held = held;
     if (held)
         lbi_stop(hand->process);
@@ -391,6 +454,13 @@ int32_t lbi_crew_core(const lbi_crew *crew, uint32_t worker) {
 /* ---- start ---- */
 
 lb_status lbi_crew_spin(lbi_crew *crew, lb_error *err) {
+    bool spins = false;
+    for (uint32_t i = 0; i < crew->made; i++)
+        spins = spins || !crew->arena->slots[i].late;
+    if (spins && !lbi_class_shares(&crew->class_))
+        return lbi_error(err, LB_ERR_UNSUPPORTED,
+                         "the workers' scheduling class is %s: they would not share a core",
+                         lbi_class_name(&crew->class_));
     enter(crew, LBI_PHASE_SPIN);
     return lbi_crew_settle(crew, err);
 }
@@ -428,7 +498,7 @@ lb_status lbi_crew_release(lbi_crew *crew, lb_error *err) {
         crew->busy_ns = -1;
     for (uint32_t i = 0; i < crew->made; i++) {
         lbi_hand *hand = &crew->hands[i];
-        int error = lbi_process_cpu(hand->process, &hand->cpu_origin_ns);
+        int error = lbi_cpu_of(hand->process, crew->threads, &hand->cpu_origin_ns);
         if (error == ESRCH)
             return lbi_error(err, LB_ERR_WORKER, "worker %u (process %ld) is gone", (unsigned)i,
                              (long)hand->process);

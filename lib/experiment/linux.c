@@ -39,12 +39,17 @@ int64_t lbi_thread_cpu(void) {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-int lbi_process_cpu(pid_t process, int64_t *ret_ns) {
+int lbi_cpu_of(pid_t worker, bool thread, int64_t *ret_ns) {
     clockid_t clock;
-    int error = clock_getcpuclockid(process, &clock);
+    /* A thread that is known by its number alone: as glibc makes it of a pthread_t. */
+    int error = 0;
+    if (thread)
+        clock = (clockid_t)(~(unsigned)worker << 3 | 6u);
+    else
+        error = clock_getcpuclockid(worker, &clock);
     struct timespec time;
     if (error == 0 && clock_gettime(clock, &time) != 0)
-        error = errno;
+        error = thread && errno == EINVAL ? ESRCH : errno;
     if (error == 0)
         *ret_ns = time.tv_sec * SECOND + time.tv_nsec;
     return error;
@@ -76,22 +81,50 @@ int lbi_class_get(lbi_class *ret_class) {
     return 0;
 }
 
-static int set_class(int policy, int priority) {
-    struct sched_param param = {.sched_priority = priority};
-    return sched_setscheduler(0, policy, &param) == 0 ? 0 : errno;
+/* As linux/sched/types.h has it, which is not there everywhere. */
+typedef struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+} attributes;
+
+/* A time slice of 0 is the system's own. */
+static int set_attributes(const lbi_class *class_, bool reset_on_fork, uint64_t slice_ns) {
+    attributes wanted = {
+        .size = sizeof wanted,
+        .policy = (uint32_t)(class_->policy & ~SCHED_RESET_ON_FORK),
+        .flags = reset_on_fork ? 1 : 0,
+        .nice = class_->nice,
+        .priority = (uint32_t)class_->priority,
+        .runtime = slice_ns,
+    };
+    return syscall(SYS_sched_setattr, 0, &wanted, 0u) == 0 ? 0 : errno;
+}
+
+static bool resets_on_fork(const lbi_class *class_) {
+    return (class_->policy & SCHED_RESET_ON_FORK) != 0;
 }
 
 int lbi_class_set(const lbi_class *class_) {
-    return set_class(class_->policy & ~SCHED_RESET_ON_FORK, class_->priority);
+    return set_attributes(class_, false, 0);
 }
 
-int lbi_nice_set(int nice) {
-    errno = 0;
-    int now = getpriority(PRIO_PROCESS, 0);
-    if (errno != 0)
-        return errno;
-    /* Of the calling thread alone, on Linux. A real-time process has one too, without effect. */
-    return now == nice || setpriority(PRIO_PROCESS, 0, nice) == 0 ? 0 : errno;
+lbi_class lbi_class_chosen(const lb_experiment_options *options, const lbi_class *caller) {
+    static const int policies[] = {[LB_SCHEDULING_OTHER] = SCHED_OTHER,
+                                   [LB_SCHEDULING_BATCH] = SCHED_BATCH,
+                                   [LB_SCHEDULING_IDLE] = SCHED_IDLE,
+                                   [LB_SCHEDULING_RR] = SCHED_RR,
+                                   [LB_SCHEDULING_FIFO] = SCHED_FIFO};
+    if (options->scheduling == LB_SCHEDULING_INHERIT)
+        return *caller;
+    return (lbi_class){
+        .policy = policies[options->scheduling],
+        .priority = options->priority,
+        .nice = options->nice,
+        .real_time = options->priority > 0,
+    };
 }
 
 bool lbi_class_weigh(lbi_class *class_, double weight) {
@@ -106,13 +139,18 @@ bool lbi_class_weigh(lbi_class *class_, double weight) {
     return true;
 }
 
-int lbi_class_raise(const lbi_class *class_) {
-    return class_->real_time ? set_class(class_->policy, class_->priority + 1) : 0;
+void lbi_class_raise(const lbi_class *caller, const lbi_class *workers) {
+    lbi_class raised = *caller;
+    if (!workers->real_time && caller->real_time)
+        return;
+    raised.policy = workers->real_time ? workers->policy : SCHED_FIFO;
+    raised.priority = workers->real_time ? workers->priority + 1 : 1;
+    if (set_attributes(&raised, resets_on_fork(caller), 0) != 0 && !caller->real_time)
+        set_attributes(caller, resets_on_fork(caller), 100000);
 }
 
-void lbi_class_restore(const lbi_class *class_) {
-    if (class_->real_time)
-        set_class(class_->policy, class_->priority);
+void lbi_class_restore(const lbi_class *caller) {
+    set_attributes(caller, resets_on_fork(caller), 0);
 }
 
 const char *lbi_class_name(const lbi_class *class_) {
@@ -133,6 +171,10 @@ const char *lbi_class_name(const lbi_class *class_) {
         return "SCHED_EXT";
     }
     return "unknown";
+}
+
+bool lbi_class_inherits(const lbi_class *class_) {
+    return (class_->policy & ~SCHED_RESET_ON_FORK) != SCHED_DEADLINE;
 }
 
 bool lbi_class_shares(const lbi_class *class_) {
@@ -209,6 +251,32 @@ void lbi_disinherit(void) {
 #ifdef SYS_close_range
     syscall(SYS_close_range, 0u, ~0u, 0u);
 #endif
+}
+
+int lbi_thread_start(pthread_t *ret_thread, void *(*life)(void *), void *argument) {
+    sigset_t all, before;
+    pthread_attr_t small;
+    sigfillset(&all);
+    int error = pthread_attr_init(&small);
+    if (error != 0)
+        return error;
+    /* Thousands of threads need little each. A program with many thread-local variables may need
+     * more than this: then the default. */
+    pthread_attr_setstacksize(&small, 64 * 1024);
+    error = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (error == 0) {
+        error = pthread_create(ret_thread, &small, life, argument);
+        if (error == EINVAL)
+            error = pthread_create(ret_thread, NULL, life, argument);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&small);
+    return error;
+}
+
+pid_t lbi_thread_number(void) {
+    prctl(PR_SET_NAME, "lbsched-worker");
+    return (pid_t)syscall(SYS_gettid);
 }
 
 static int64_t nanoseconds(struct timeval time) {

@@ -3,6 +3,7 @@
 #include "experiment/options.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/options.h"
@@ -21,6 +22,28 @@ void lb_experiment_options_init(lb_experiment_options *options, size_t size) {
 
 void lb_host_options_init(lb_host_options *options, size_t size) {
     lbi_options_write(options, size, &host_defaults, sizeof host_defaults);
+}
+
+static lb_status check_scheduling(lb_experiment_options *read, lb_error *err) {
+    bool real_time = read->scheduling == LB_SCHEDULING_RR || read->scheduling == LB_SCHEDULING_FIFO;
+    bool nice = read->scheduling == LB_SCHEDULING_OTHER || read->scheduling == LB_SCHEDULING_BATCH;
+    if (read->workers != LB_WORKERS_PROCESSES && read->workers != LB_WORKERS_THREADS)
+        return lbi_error(err, LB_ERR_INVALID, "workers is %d: an lb_worker_kind expected",
+                         (int)read->workers);
+    if (read->scheduling < LB_SCHEDULING_INHERIT || read->scheduling > LB_SCHEDULING_FIFO)
+        return lbi_error(err, LB_ERR_INVALID, "scheduling is %d: an lb_scheduling expected",
+                         (int)read->scheduling);
+    if (nice ? read->nice < -20 || read->nice > 19 : read->nice != 0)
+        return lbi_error(err, LB_ERR_INVALID, "nice is %d: %s expected", (int)read->nice,
+                         nice ? "-20 to 19" : "0, without a class that has nice levels,");
+    if (real_time ? read->priority < 0 || read->priority > 98 : read->priority != 0)
+        return lbi_error(err, LB_ERR_INVALID, "priority is %d: %s expected", (int)read->priority,
+                         real_time ? "1 to 98, or 0," : "0, without a real-time class,");
+    if (real_time && read->priority == 0)
+        read->priority = 1;
+    if (read->partial != NULL)
+        *read->partial = NULL;
+    return LB_OK;
 }
 
 lb_status lbi_experiment_options_read(const lb_experiment_options *options,
@@ -54,8 +77,10 @@ lb_status lbi_experiment_options_read(const lb_experiment_options *options,
     if (!(read.budget >= 1.0 && isfinite(read.budget)))
         return lbi_error(err, LB_ERR_INVALID, "budget is %g: 1 s or more, and finite, expected",
                          read.budget);
-    *ret_options = read;
-    return LB_OK;
+    status = check_scheduling(&read, err);
+    if (status == LB_OK)
+        *ret_options = read;
+    return status;
 }
 
 lb_status lbi_host_options_read(const lb_host_options *options, lb_host_options *ret_options,

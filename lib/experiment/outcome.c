@@ -234,6 +234,11 @@ static lb_status set_meta(const lbi_crew *crew, const char *experiment, const ga
         set(trace, "origin_s", "%" PRId64 ".%09" PRId64, crew->origin_ns / 1000000000,
             crew->origin_ns % 1000000000) == LB_OK &&
         set_counts(crew, g, trace);
+    if (kept && crew->interrupted != LB_OK)
+        kept = set(trace, "partial", "%s",
+                   crew->interrupted == LB_ERR_CANCELLED ? "cancelled" : "timeout") == LB_OK;
+    if (kept && crew->threads)
+        kept = set(trace, "workers", "threads") == LB_OK;
     if (kept && g->measured)
         kept = set(trace, "work_drift_percent", "%.2f",
                    100 * (g->unit_work / crew->unit_work - 1)) == LB_OK;

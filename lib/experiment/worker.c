@@ -107,13 +107,17 @@ static inline void read_on(recorder *r) {
 
 /* ---- working ---- */
 
+static inline bool quits(lbi_arena *arena) {
+    return atomic_load_explicit(&arena->phase, memory_order_relaxed) == LBI_PHASE_QUIT;
+}
+
 /* The one thing that a worker does, in every phase: so what calibration measures is what runs.
  * Returns how many chunks it did: less than asked for when it is time to look up. */
 static uint64_t work(recorder *r, uint64_t chunks) {
     lbi_slot *slot = r->slot;
     uint64_t rounds = r->arena->chunk_rounds, done = 0;
     uint64_t progress = atomic_load_explicit(&slot->progress, memory_order_relaxed);
-    while (done < chunks) {
+    while (done < chunks && !quits(r->arena)) {
         slot->value = lbi_arithmetic(slot->value, rounds);
         read_on(r);
         atomic_store_explicit(&slot->progress, progress + ++done, memory_order_relaxed);
@@ -121,10 +125,6 @@ static uint64_t work(recorder *r, uint64_t chunks) {
             break;
     }
     return done;
-}
-
-static bool quits(lbi_arena *arena) {
-    return atomic_load_explicit(&arena->phase, memory_order_relaxed) == LBI_PHASE_QUIT;
 }
 
 /* Whoever stops the controller (Ctrl-Z) must not leave its workers running. */
@@ -316,7 +316,8 @@ void lbi_run(lbi_arena *arena, uint32_t index) {
         task.left -= done;
         if (task.done == arena->unit_chunks)
             end_unit(&task);
-        goes_on = chunks > 0 && !ends(&task) && (r->span->end < r->look || attend(&task));
+        goes_on = chunks > 0 && !quits(arena) && !ends(&task) &&
+                  (r->span->end < r->look || attend(&task));
     }
     /* What remains; and a task without work leaves its end all the same. */
     if (task.done > 0 || slot->units == 0)
@@ -332,11 +333,6 @@ static bool hold(lbi_arena *arena, uint32_t phase) {
     return now != LBI_PHASE_QUIT;
 }
 
-static int take_class(const lbi_class *class_) {
-    int error = lbi_class_set(class_);
-    return error != 0 ? error : lbi_nice_set(class_->nice);
-}
-
 static bool prepare(lbi_arena *arena, uint32_t index) {
     lbi_slot *slot = &arena->slots[index];
     slot->value = index;
@@ -349,7 +345,7 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
     }
     if (!hold(arena, LBI_PHASE_SPIN))
         return false;
-    slot->error = take_class(&slot->class_);
+    slot->error = lbi_class_set(&slot->class_);
     if (slot->error != 0)
         return false;
     if (slot->late)
@@ -365,7 +361,9 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
 
 int lbi_worker(lbi_arena *arena, uint32_t index) {
     lbi_slot *slot = &arena->slots[index];
-    slot->error = take_class(&arena->class_);
+    slot->error = lbi_class_set(&arena->class_);
+    slot->slice_ns = lbi_class_slice();
+    atomic_store(&slot->number, lbi_thread_number());
     if (slot->error == 0)
         atomic_store(&slot->state, LBI_STATE_READY);
     if (slot->error != 0 || !prepare(arena, index)) {

@@ -223,7 +223,8 @@ static lb_status place(lbi_crew *crew, const plan *p, lb_error *err) {
         /* By the CPU clock, not by chunks: the cores' speed may change. */
         slot->work_ns = nanoseconds(lbi_workload_work(p->workload, i));
         slot->stop_ns = c->stop_ns;
-        slot->late = c->arrival_ns > 0;
+        /* Nor do those spin who would not let others do so. */
+        slot->late = c->arrival_ns > 0 || !lbi_class_shares(&crew->class_);
         slot->naps = c->nap_count;
         memcpy(&crew->arena->naps[slot->first_nap], c->naps, c->nap_count * sizeof *c->naps);
         if (lbi_workload_has_weights(p->workload))
@@ -316,6 +317,7 @@ static lb_status run_workload(const lb_host *host, const lb_workload *workload,
         status =
             lbi_crew_begin_napping(&crew, host, options, p.n, p.n, p.capacities, p.nap_counts, err);
     if (status == LB_OK) {
+        crew.experiment = "workload";
         status = run(&crew, &p, ret_trace, err);
         lbi_crew_end(&crew);
     }

@@ -137,6 +137,15 @@ VALUE(LB_EXPERIMENT_EVENTS, 5);
 VALUE(LB_DETECT_ADAPTIVE, 0);
 VALUE(LB_DETECT_FIXED, 1);
 
+VALUE(LB_WORKERS_PROCESSES, 0);
+VALUE(LB_WORKERS_THREADS, 1);
+VALUE(LB_SCHEDULING_INHERIT, 0);
+VALUE(LB_SCHEDULING_OTHER, 1);
+VALUE(LB_SCHEDULING_BATCH, 2);
+VALUE(LB_SCHEDULING_IDLE, 3);
+VALUE(LB_SCHEDULING_RR, 4);
+VALUE(LB_SCHEDULING_FIFO, 5);
+
 #if UINTPTR_MAX == 0xffffffffffffffff
 AT_LEAST(lb_model_options, 48);
 AT(lb_model_options, size, 0);
@@ -196,7 +205,12 @@ AT(lb_experiment_options, progress, 32);
 AT(lb_experiment_options, progress_user, 40);
 AT(lb_experiment_options, confidence, 48);
 AT(lb_experiment_options, design, 56);
-AT(lb_experiment_options, reserved2, 60);
+AT(lb_experiment_options, workers, 60);
+AT(lb_experiment_options, scheduling, 64);
+AT(lb_experiment_options, nice, 68);
+AT(lb_experiment_options, priority, 72);
+AT(lb_experiment_options, reserved2, 76);
+AT(lb_experiment_options, partial, 80);
 #endif
 
 int main(void) {

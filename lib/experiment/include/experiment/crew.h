@@ -12,7 +12,8 @@
 #define LBI_MAX_WORKERS 4096u
 
 typedef struct lbi_hand {
-    pid_t process;
+    pid_t process; /* or the number of a thread */
+    pthread_t thread;
     bool alive;                     /* not reaped yet */
     bool held;                      /* by lbi_crew_hold() */
     bool let_go;                    /* of its first core, in a workload */
@@ -25,7 +26,10 @@ typedef struct lbi_hand {
 typedef struct lbi_crew {
     const lb_host *host;
     lb_experiment_options options;
-    lbi_class class_; /* the caller's, and the workers' */
+    const char *experiment;   /* its name, for a trace of what was recorded when it was cut short */
+    lb_status interrupted;    /* why it was; LB_OK: it was not */
+    lbi_class caller, class_; /* the caller's, and the workers' */
+    bool threads;
     int64_t slice_ns; /* of that class; 0: not known */
     int cancel_state; /* the caller's pthread_setcancelstate() */
     lbi_arena *arena;

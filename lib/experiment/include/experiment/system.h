@@ -5,6 +5,7 @@
 #ifndef LBI_EXPERIMENT_SYSTEM_H
 #define LBI_EXPERIMENT_SYSTEM_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 /* ---- time ---- */
 int64_t lbi_now(void);        /* AS; nanoseconds of a clock that never steps */
 int64_t lbi_thread_cpu(void); /* AS; CPU nanoseconds of the calling thread */
-int lbi_process_cpu(pid_t process, int64_t *ret_ns);
+int lbi_cpu_of(pid_t worker, bool thread, int64_t *ret_ns); /* CPU nanoseconds of it */
 void lbi_sleep_until(int64_t time_ns); /* returns early when a signal handler ran */
 
 /* ---- scheduling class ---- */
@@ -27,15 +28,19 @@ typedef struct lbi_class {
 } lbi_class;
 
 int lbi_class_get(lbi_class *ret_class);    /* the calling thread's */
-int lbi_class_set(const lbi_class *class_); /* AS; without the nice level */
-int lbi_nice_set(int nice);                 /* AS; if it is another one */
+int lbi_class_set(const lbi_class *class_); /* AS; of the calling thread */
+/* The class that the options ask for, or `caller`. */
+lbi_class lbi_class_chosen(const lb_experiment_options *options, const lbi_class *caller);
 /* Gives a class the nice level of a weight, or SCHED_IDLE; false: no level has it. */
 bool lbi_class_weigh(lbi_class *class_, double weight);
-int lbi_class_raise(const lbi_class *class_); /* one priority above, if it is a real-time one */
-void lbi_class_restore(const lbi_class *class_);
+/* Lifts the calling thread, which is in `caller`, above workers, as far as it may: a real-time
+ * priority, else a short time slice, which brings its turn forward. */
+void lbi_class_raise(const lbi_class *caller, const lbi_class *workers);
+void lbi_class_restore(const lbi_class *caller);
 const char *lbi_class_name(const lbi_class *class_);
-bool lbi_class_shares(const lbi_class *class_); /* children have it and take turns in it */
-int64_t lbi_class_slice(void);                  /* the calling thread's time slice, 0: not known */
+bool lbi_class_inherits(const lbi_class *class_); /* children can have it */
+bool lbi_class_shares(const lbi_class *class_);   /* and take turns in it */
+int64_t lbi_class_slice(void); /* AS; the calling thread's time slice, 0: not known */
 
 /* ---- cores ---- */
 int lbi_cpu(void); /* AS; the system's number of the core it runs on, -1: not known */
@@ -58,6 +63,11 @@ int lbi_spawn(pid_t *ret_process);
 void lbi_die_with(pid_t parent);
 /* AS; lets go of what was inherited: open files keep pipes of the caller from ending. */
 void lbi_disinherit(void);
+
+/* A thread with all signals blocked. */
+int lbi_thread_start(pthread_t *ret_thread, void *(*life)(void *), void *argument);
+/* AS; names the calling thread, and returns its number, which serves where a process's does. */
+pid_t lbi_thread_number(void);
 
 typedef enum lbi_fate {
     LBI_FATE_RUNS,

@@ -66,15 +66,18 @@ typedef struct lbi_slot {
     int64_t work_ns;                           /* ends after so much CPU time */
     int64_t stop_ns;                           /* ends at once then */
     size_t first_record, capacity;             /* its part of the records */
-    size_t first_nap, naps;                    /* its naps, by time */
-    lbi_class class_;                          /* its own, from LBI_PHASE_SPIN on */
-    bool calibrates, late;                     /* late: waits for LBI_PHASE_RUN, does not spin */
+    struct lbi_arena *arena;
+    size_t first_nap, naps; /* its naps, by time */
+    lbi_class class_;       /* its own, from LBI_PHASE_SPIN on */
+    bool calibrates, late;  /* late: waits for LBI_PHASE_RUN, does not spin */
     /* Written by the worker. */
     _Alignas(128) _Atomic uint64_t progress; /* chunks done */
     _Atomic int32_t cpu;                     /* where it did the last one */
     _Atomic uint32_t state;
+    _Atomic pid_t number; /* once it is there */
     int error;
     _Atomic size_t units; /* more than `capacity`: the last ones are lost */
+    int64_t slice_ns;     /* its time slice */
     bool stopped;         /* by stop_ns */
     uint64_t lost_spans;
     int64_t stalled_ns; /* waited for the controller */
