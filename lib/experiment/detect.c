@@ -188,6 +188,7 @@ lb_status lbi_detect_run(const lb_host *host, const lb_experiment_options *optio
     if (status == LB_OK)
         status = lbi_crew_begin(&crew, host, options, cores * x, capacities, err);
     if (status == LB_OK) {
+        crew.experiment = "detect";
         status = run(&crew, emulation, sizes, ret_trace, err);
         lbi_crew_end(&crew);
     }

@@ -164,6 +164,7 @@ lb_status lbi_stage_run(const lb_host *host, const lb_experiment_options *option
     if (status == LB_OK)
         status = lbi_crew_begin_with(&stage.crew, host, options, workers, made, capacities, err);
     if (status == LB_OK) {
+        stage.crew.experiment = name;
         status = perform(&stage, name, play, ret_trace, err);
         lbi_crew_end(&stage.crew);
     }
