@@ -32,6 +32,7 @@ mkdir -p "$out" || exit 1
 need_to_build
 need g++ c++ --version
 need libhwloc-dev pkg-config --exists 'hwloc >= 2.0'
+need hwloc-nox lstopo-no-graphics --version
 need libudev-dev pkg-config --exists libudev
 need check pkg-config --exists 'check >= 0.15'
 need gnuplot-nox gnuplot --version
