@@ -42,7 +42,11 @@ if lstopo is None:
 for name, (cores, physical, first, findings) in EXPECTED.items():
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(os.path.join(machines, name + ".tar.bz2")) as archive:
-            archive.extractall(folder)
+            # Caches and the like are most of the files, and nothing here looks at them.
+            archive.extractall(folder, [member for member in archive
+                                        if not any("/" + part + "/" in member.name for part in
+                                                   ("cache", "cpuidle", "stats", "bus", "hypervisor",
+                                                    "virtual", "pci0000:00", "thermal_throttle"))])
         root = os.path.join(folder, os.listdir(folder)[0])
         xml = os.path.join(folder, "topology.xml")
         subprocess.run([lstopo, "--of", "xml", "-f", xml], check=True,
