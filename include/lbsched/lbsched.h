@@ -183,8 +183,8 @@ lb_policy lb_model_policy(const lb_model *model);
  * @since 0.1 */
 void lb_model_get_options(const lb_model *model, lb_model_options *ret_options, size_t size);
 
-/** Writes a model to a file, as text that reads back to the last bit. On failure no partial file is
- * left where there was none.
+/** Writes a model to a file, as text that reads back to the last bit. On failure the file is as
+ * lb_trace_save() leaves it.
  * @param err may be NULL
  * @return #LB_ERR_IO; #LB_ERR_NOMEM
  * @since 0.1 */
@@ -260,7 +260,9 @@ lb_status lb_workload_set_arrival(lb_workload *workload, size_t index, double ti
 
 /** Sets a process's weight. Predictions are exact while all weights lie between 1e-9 and 1e9
  * (Linux's go from 0.003 to 87); farther apart they lose digits. The work over the weight, and the
- * sum of all weights, must not exceed a double: that is checked when predicting.
+ * sum of all weights, must not exceed a double: that is checked when predicting. Rarely (a few in a
+ * million random problems) a process has next to nothing left when another event comes, and the
+ * digits of that rest decide: there no precision of a double is enough.
  * @param weight above 0 and finite; see lb_nice_weight()
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM
@@ -400,7 +402,8 @@ void lb_sampler_free(lb_sampler *sampler);
 /** All realisations looked at, kept whole: of every process, and of the makespan. @since 0.1 */
 typedef struct lb_distribution lb_distribution;
 
-/** As the index of a process: when the last of all that complete does, in seconds from time 0.
+/** As the index of a process: when the last of all that complete does, in seconds from time 0;
+ * INFINITY in a realisation in which none does.
  * @since 0.1 */
 #define LB_MAKESPAN SIZE_MAX
 
@@ -430,7 +433,9 @@ uint64_t lb_distribution_samples(const lb_distribution *distribution);
  * @since 0.1 */
 lb_status lb_distribution_merge(lb_distribution *into, const lb_distribution *from, lb_error *err);
 
-/** The moments of a process's duration, or of the makespan.
+/** The moments of a process's duration, or of the makespan. Sums are in the order of realisations,
+ * so that merged parts give what one would have given, to the last bit; lb_model_durations() sums
+ * in blocks, and may differ in the last digits.
  * @param index of a process, or #LB_MAKESPAN
  * @param err may be NULL
  * @return #LB_ERR_INVALID
@@ -471,8 +476,9 @@ lb_status lb_distribution_parse(const char *text, size_t length, lb_distribution
  * The same model for a discrete-event simulator that decides as it goes what arrives, sleeps and
  * ends. The simulator asks lb_sim_next() when something next happens by itself, advances to that or
  * an earlier time, polls what happened, and calls again. A prediction of lb_model_sample() is a
- * simulation of the same seed in which all that happens at one time is called between
- * lb_sim_begin() and lb_sim_commit().
+ * simulation of the same seed in which processes are added in the order of their indices, and all
+ * that happens at one time is called between lb_sim_begin() and lb_sim_commit(): what arrives and
+ * wakes at one instant is placed by index there, by the order of lb_sim_add() here.
  *
  * A call that changes a process is an instant of its own, balanced at once; between lb_sim_begin()
  * and lb_sim_commit() calls are one instant, balanced at the commit, and only their net effect
@@ -530,8 +536,8 @@ lb_status lb_sim_reserve(lb_sim *sim, size_t processes, lb_error *err);
 
 /** A process arrives now.
  * @param work CPU seconds on a core of speed 1, 0 to INFINITY; 0 completes at once
- * @param weight above 0 and finite, and such that `work` over it does not exceed a double; exact
- *        between 1e-9 and 1e9, see lb_workload_set_weight(); see lb_nice_weight()
+ * @param weight above 0, 1e298 at most, and such that `work` over it does not exceed a double;
+ * exact between 1e-9 and 1e9, see lb_workload_set_weight(); see lb_nice_weight()
  * @param core where it starts, not where it must stay; #LB_CORE_ANY: the shortest list
  * @param tag the caller's own, handed back in events
  * @param ret_id may be NULL
@@ -577,7 +583,8 @@ lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_er
 
 /** Advances to `time` and opens one instant: what is due at `time` and what is called until
  * lb_sim_commit() is balanced once, then. Until then lb_sim_begin(), lb_sim_advance() and
- * lb_sim_clone() are refused; completions are out, and what is new has no core and no rate.
+ * lb_sim_clone() are refused; completions are out, and what is new has no core and no rate. What
+ * was there keeps core, rate and place in its list until the commit, whatever is called of it.
  * @param time seconds, not before lb_sim_now(), finite
  * @param err may be NULL
  * @return #LB_ERR_INVALID; #LB_ERR_NOMEM: as lb_sim_advance()
@@ -739,10 +746,11 @@ lb_status lb_table_parse(const char *csv, size_t length, lb_table **ret_table, l
  * - mean_s, stddev_s, min_s, max_s, standard_error_s, completion, exact: of the duration, or the
  *   makespan, as in #lb_duration;
  * - alone_s: what the process would take with the fastest core to itself, its sleep included;
- *   INFINITY where it would not complete even so;
- * - slowdown: mean_s / alone_s; 1 of a process that takes no time;
+ *   INFINITY where it would not complete even so; NAN in the last row;
+ * - slowdown: mean_s / alone_s; 1 of a process that takes no time; NAN in the last row;
  * - utilisation: in the last row only: the mean part that is used of what all cores could do from
- *   time 0 to the makespan; NAN where a process may not complete, as what it has used is not known.
+ *   time 0 to the makespan; NAN where a process may not complete, as what it has used is not known,
+ *   and of a workload without processes.
  *
  * The metadata say cores, policy and realisations. Memory is that of lb_model_distribution().
  * @param options NULL: the defaults

@@ -8,6 +8,7 @@
 bool lbi_array_reserve(void *array, size_t *capacity, size_t count, size_t size) {
     if (count <= *capacity)
         return true;
+    size += size == 0; /* elements of no size still are to be counted */
     size_t wanted = *capacity + *capacity / 2;
     if (wanted < count)
         wanted = count;
@@ -28,6 +29,7 @@ bool lbi_array_reserve(void *array, size_t *capacity, size_t count, size_t size)
 void *lbi_array_new(size_t count, size_t size) {
     if (count == 0)
         count = 1;
+    size += size == 0;
     return count > SIZE_MAX / size ? NULL : malloc(count * size);
 }
 

@@ -39,13 +39,13 @@ typedef struct reader {
 } reader;
 
 static bool next_line(reader *r) {
+    r->number++; /* where the text ends it is that of the line that is missing */
     if (r->at == r->end)
         return false;
     const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
     r->line = r->at;
     r->line_end = newline == NULL ? r->end : newline;
     r->at = newline == NULL ? r->end : newline + 1;
-    r->number++;
     return true;
 }
 
@@ -120,8 +120,14 @@ lb_status lb_distribution_parse(const char *text, size_t length, lb_distribution
         return status;
     distribution->problem = problem;
     distribution->exact = exact == 1;
-    while (status == LB_OK && next_line(&r))
+    double sum = 0;
+    while (status == LB_OK && next_line(&r)) {
         status = read_row(&r, distribution, err);
+        if (status == LB_OK)
+            sum += distribution->weights[distribution->rows - 1];
+    }
+    if (status == LB_OK && distribution->exact && !(fabs(sum - 1) < 1e-6))
+        status = malformed(&r, "probabilities that sum to 1", err);
     if (status != LB_OK) {
         lb_distribution_free(distribution);
         return status;

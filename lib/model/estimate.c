@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/options.h"
 #include "jobs.h"
+#include "progress.h"
 
 /* AUTO enumerates up to this many realisations, fewer of many processes. */
 enum {
@@ -42,7 +43,22 @@ static lb_status check(const lb_estimate_options *options, lb_error *err) {
     if (options->threads == 0)
         return lbi_error(err, LB_ERR_INVALID,
                          "lb_estimate_options.threads is 0: 1 or more expected");
+    uint64_t most = options->samples > 0 ? options->samples : options->max_samples;
+    if (options->first_sample > UINT64_MAX - (most - 1))
+        return lbi_error(err, LB_ERR_INVALID,
+                         "lb_estimate_options.first_sample is %llu: %llu at most expected, as %llu "
+                         "realisations are numbered from it",
+                         (unsigned long long)options->first_sample,
+                         (unsigned long long)(UINT64_MAX - (most - 1)), (unsigned long long)most);
     return LB_OK;
+}
+
+lb_status lbi_estimate_options_read(const lb_estimate_options *options,
+                                    lb_estimate_options *ret_options, lb_error *err) {
+    *ret_options = defaults;
+    lb_status status = lbi_options_read(options, ret_options, sizeof *ret_options,
+                                        sizeof *ret_options, "lb_estimate_options", err);
+    return status == LB_OK ? check(ret_options, err) : status;
 }
 
 static lb_status estimate_by_method(const lbi_estimate *estimate, lb_error *err) {
@@ -68,11 +84,7 @@ static lb_status estimate_by_method(const lbi_estimate *estimate, lb_error *err)
 static lb_status prepare(const lb_model *model, const lb_workload *workload,
                          const lb_estimate_options *options, lb_estimate_options *ret_options,
                          lbi_plan *ret_plan, lb_error *err) {
-    *ret_options = defaults;
-    lb_status status = lbi_options_read(options, ret_options, sizeof *ret_options,
-                                        sizeof *ret_options, "lb_estimate_options", err);
-    if (status == LB_OK)
-        status = check(ret_options, err);
+    lb_status status = lbi_estimate_options_read(options, ret_options, err);
     return status == LB_OK ? lbi_plan_new(ret_plan, model, workload, err) : status;
 }
 
@@ -84,6 +96,8 @@ static lb_status estimate(const lb_model *model, const lb_workload *workload, si
     lb_status status = prepare(model, workload, options, &wanted, &plan, err);
     if (status != LB_OK)
         return status;
+    lbi_progress progress = lbi_progress_wrap(&wanted);
+    lbi_progress_watch(&wanted, &progress); /* an enumeration given up is followed by sampling */
     lbi_estimate asked = {.plan = &plan,
                           .options = &wanted,
                           .first = first,
@@ -137,17 +151,24 @@ static uint64_t hash(uint64_t before, const void *bytes, size_t size) {
     return lbi_mix(before + 1);
 }
 
-/* What realisations depend on. */
+static bool all_are(const double *values, size_t n, double value) {
+    size_t i = 0;
+    while (i < n && values[i] == value)
+        i++;
+    return i == n;
+}
+
+/* What realisations depend on, in whichever of its ways it was said. */
 static uint64_t problem_of(const lbi_plan *plan, uint64_t seed) {
     const lb_model_options *o = &plan->model->options;
     const lb_workload *w = plan->workload;
     double numbers[] = {o->cores,       o->policy,         o->balance_delay, o->rotation_time,
                         o->list_choice, o->process_choice, (double)w->size};
     uint64_t value = hash(lbi_mix(seed), numbers, sizeof numbers);
-    if (plan->model->speeds != NULL)
+    if (plan->model->speeds != NULL && !all_are(plan->model->speeds, o->cores, 1))
         value = hash(value, plan->model->speeds, o->cores * sizeof(double));
     value = hash(value, w->works, w->size * sizeof *w->works);
-    if (w->arriving)
+    if (w->arriving && !all_are(w->arrivals, w->size, 0))
         value = hash(value, w->arrivals, w->size * sizeof *w->arrivals);
     if (plan->weights != NULL)
         value = hash(value, plan->weights, w->size * sizeof *plan->weights);
@@ -213,12 +234,14 @@ static lb_status fill_rows(const lbi_estimate *asked, uint64_t rows, lb_error *e
 }
 
 /* As many rows as an estimate would have drawn; enumeration fills them in itself. */
-static lb_status distribute(lbi_estimate *asked, lb_error *err) {
+static lb_status distribute(lbi_estimate *asked, lbi_progress *progress, lb_error *err) {
     lb_error attempt = {0};
     lb_status status = LB_OK;
     uint64_t rows = asked->options->samples;
     if (asked->options->method != LB_METHOD_SAMPLE || rows == 0) {
+        lbi_progress_part(progress, 0, 0.5);
         status = estimate_by_method(asked, &attempt);
+        lbi_progress_part(progress, 0.5, 1);
         if (status == LB_OK && asked->ret_durations[0].exact) {
             asked->keep->exact = true;
             return LB_OK;
@@ -241,6 +264,8 @@ lb_status lb_model_distribution(const lb_model *model, const lb_workload *worklo
     lb_status status = prepare(model, workload, options, &wanted, &plan, err);
     if (status != LB_OK)
         return status;
+    lbi_progress progress = lbi_progress_wrap(&wanted);
+    lbi_progress_watch(&wanted, &progress);
     lb_distribution *distribution = NULL;
     /* One more, so that there is an element to read of an empty workload. */
     lb_duration *durations = lbi_array_new(plan.size + 1, sizeof *durations);
@@ -256,7 +281,7 @@ lb_status lb_model_distribution(const lb_model *model, const lb_workload *worklo
                               .ret_durations = durations,
                               .keep = distribution};
         distribution->problem = problem_of(&plan, wanted.seed);
-        status = distribute(&asked, err);
+        status = distribute(&asked, &progress, err);
     }
     free(durations);
     lbi_plan_free(&plan);

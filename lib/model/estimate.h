@@ -19,6 +19,10 @@ typedef struct lbi_estimate {
     lb_distribution *keep;      /* NULL, or where enumeration puts every realisation */
 } lbi_estimate;
 
+/* The defaults, with the caller's options over them, checked. */
+lb_status lbi_estimate_options_read(const lb_estimate_options *options,
+                                    lb_estimate_options *ret_options, lb_error *err);
+
 /* When the last of those that complete does. */
 double lbi_plan_makespan(const lbi_plan *plan, const double *durations);
 

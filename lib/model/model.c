@@ -49,11 +49,18 @@ static lb_status check(const lb_model_options *options, lb_error *err) {
                          "lb_model_options.process_choice is %d: an lb_process_choice of %d to %d "
                          "expected",
                          (int)options->process_choice, LB_PROCESS_RANDOM, LB_PROCESS_LAST);
+    double sum = 0;
     for (uint32_t i = 0; options->core_speeds != NULL && i < options->cores; i++) {
         double speed = options->core_speeds[i];
+        sum += speed;
         if (!(speed > 0 && isfinite(speed)))
             return lbi_error(err, LB_ERR_INVALID,
                              "lb_model_options.core_speeds[%u] is %g: above 0 and finite expected",
+                             (unsigned)i, speed);
+        if (!isfinite(sum))
+            return lbi_error(err, LB_ERR_INVALID,
+                             "lb_model_options.core_speeds[%u] is %g: a sum of all that is finite "
+                             "expected",
                              (unsigned)i, speed);
     }
     return LB_OK;

@@ -2,6 +2,8 @@
 #ifndef LBI_MODEL_MODEL_H
 #define LBI_MODEL_MODEL_H
 
+#include <math.h>
+
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -24,5 +26,11 @@ bool lbi_model_is_random(const lb_model *model);
 bool lbi_model_is_shared(const lb_model *model);
 /* Processor sharing with grain: run lists that rotate. */
 bool lbi_model_rotates(const lb_model *model);
+
+/* Whether that much work ends on the slowest core in a time that a double holds. */
+static inline bool lbi_model_is_fast_enough(const lb_model *model, double work) {
+    return model->speeds == NULL || work == INFINITY ||
+           work / model->speeds[model->by_rank[model->options.cores - 1]] < INFINITY;
+}
 
 #endif

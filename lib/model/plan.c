@@ -75,6 +75,16 @@ static lb_status check_weights(const lb_workload *workload, lb_error *err) {
     return LB_OK;
 }
 
+static lb_status check_works(const lb_model *model, const lb_workload *workload, lb_error *err) {
+    for (size_t i = 0; model->speeds != NULL && i < workload->size; i++)
+        if (!lbi_model_is_fast_enough(model, workload->works[i]))
+            return lbi_error(err, LB_ERR_INVALID,
+                             "work of process %zu is %g s: the time that it takes on the slowest "
+                             "core exceeds a double",
+                             i, workload->works[i]);
+    return LB_OK;
+}
+
 lb_status lbi_plan_new(lbi_plan *plan, const lb_model *model, const lb_workload *workload,
                        lb_error *err) {
     *plan = (lbi_plan){.model = model, .workload = workload, .size = workload->size};
@@ -84,7 +94,9 @@ lb_status lbi_plan_new(lbi_plan *plan, const lb_model *model, const lb_workload 
             return lbi_error(err, LB_ERR_INVALID,
                              "first core of process %zu is %u: the model has %u cores", i,
                              (unsigned)workload->first_cores[i], (unsigned)model->options.cores);
-    lb_status status = workload->weighted ? check_weights(workload, err) : LB_OK;
+    lb_status status = check_works(model, workload, err);
+    if (status == LB_OK && workload->weighted)
+        status = check_weights(workload, err);
     if (status != LB_OK)
         return status;
     for (size_t i = 1; workload->weighted && i < workload->size && plan->weights == NULL; i++)

@@ -421,16 +421,24 @@ static double weight_of(const lb_sim *sim, uint32_t slot) {
     return sim->engine.weights == NULL ? sim->common_weight : sim->weights[slot];
 }
 
+/* As many as there can be of these still have a sum that a double holds. */
+#define HEAVIEST 1e298
+
 static lb_status check_weight(double weight, lb_error *err) {
-    if (weight > 0 && isfinite(weight))
+    if (weight > 0 && weight <= HEAVIEST)
         return LB_OK;
-    return lbi_error(err, LB_ERR_INVALID, "weight is %g: above 0 and finite expected", weight);
+    return lbi_error(err, LB_ERR_INVALID, "weight is %g: above 0 and at most 1e298 expected",
+                     weight);
 }
 
-static lb_status check_work(double work, lb_error *err) {
-    if (work >= 0)
+static lb_status check_work(const lb_sim *sim, double work, lb_error *err) {
+    if (!(work >= 0))
+        return lbi_error(err, LB_ERR_INVALID, "work is %g s: 0 to infinity expected", work);
+    if (lbi_model_is_fast_enough(sim->model, work))
         return LB_OK;
-    return lbi_error(err, LB_ERR_INVALID, "work is %g s: 0 to infinity expected", work);
+    return lbi_error(err, LB_ERR_INVALID,
+                     "work is %g s: the time that it takes on the slowest core exceeds a double",
+                     work);
 }
 
 static lb_status check_quotient(double work, double weight, lb_error *err) {
@@ -442,7 +450,7 @@ static lb_status check_quotient(double work, double weight, lb_error *err) {
 
 static lb_status check_process(const lb_sim *sim, double work, double weight, uint32_t core,
                                lb_error *err) {
-    lb_status status = check_work(work, err);
+    lb_status status = check_work(sim, work, err);
     if (status == LB_OK)
         status = check_weight(weight, err);
     if (status == LB_OK)
@@ -554,7 +562,7 @@ lb_status lb_sim_set_weight(lb_sim *sim, lb_process_id id, double weight, lb_err
 lb_status lb_sim_set_work(lb_sim *sim, lb_process_id id, double remaining, lb_error *err) {
     uint32_t slot = LBI_NO_SLOT;
     bool completed = false;
-    lb_status status = check_work(remaining, err);
+    lb_status status = check_work(sim, remaining, err);
     if (status == LB_OK)
         status = find(sim, "set_work", id, &slot, err);
     if (status == LB_OK)

@@ -6,7 +6,9 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "distribution.h"
+#include "estimate.h"
 #include "plan.h"
+#include "progress.h"
 
 /* ---- running alone ---- */
 
@@ -92,7 +94,8 @@ static double utilisation_of(const lbi_plan *plan, const lb_distribution *d) {
         double work = 0;
         for (size_t i = 0; i < plan->size; i++)
             work += values[i] < INFINITY ? plan->workload->works[i] : NAN;
-        sum += d->weights[row] * (work / (speed * values[plan->size]));
+        /* Of no process there is no makespan to have been used. */
+        sum += plan->size == 0 ? NAN : d->weights[row] * (work / (speed * values[plan->size]));
         weights += d->weights[row];
     }
     return sum / weights;
@@ -118,11 +121,20 @@ static lb_status add_row(lb_table *table, const lb_distribution *distribution, s
     return lb_table_add_row(table, label, row, err);
 }
 
+/* A row costs some microseconds and as many reads as there are realisations. */
+static bool is_time_to_report(size_t i, size_t realisations) {
+    return i % (65536 / (16 + realisations) + 1) == 0;
+}
+
 static lb_status add_rows(lb_table *table, const lbi_plan *plan, const double *alone,
-                          const lb_distribution *distribution, lb_error *err) {
+                          const lb_distribution *distribution, lbi_progress *progress,
+                          lb_error *err) {
     lb_status status = LB_OK;
     double total = 0;
     for (size_t i = 0; i < plan->size && status == LB_OK; i++) {
+        if (progress->fn != NULL && is_time_to_report(i, distribution->rows) &&
+            lbi_progress_report(progress, (double)i / (double)plan->size) != 0)
+            return lbi_error(err, LB_ERR_CANCELLED, "cancelled by the progress callback");
         char label[24];
         lbi_snprintf(label, sizeof label, "%zu", i);
         double work = plan->workload->works[i];
@@ -150,7 +162,7 @@ static lb_status set_meta(lb_table *table, const lb_model *model,
 }
 
 static lb_status summarise(const lbi_plan *plan, const lb_distribution *distribution,
-                           lb_table **ret_table, lb_error *err) {
+                           lbi_progress *progress, lb_table **ret_table, lb_error *err) {
     lb_table *table = NULL;
     double *alone = lbi_array_new(plan->size, sizeof *alone);
     lb_status status = alone == NULL || !run_alone(plan, alone)
@@ -159,7 +171,7 @@ static lb_status summarise(const lbi_plan *plan, const lb_distribution *distribu
     if (status == LB_OK)
         status = set_meta(table, plan->model, distribution, err);
     if (status == LB_OK)
-        status = add_rows(table, plan, alone, distribution, err);
+        status = add_rows(table, plan, alone, distribution, progress, err);
     free(alone);
     if (status == LB_OK)
         *ret_table = table;
@@ -173,12 +185,20 @@ lb_status lb_model_summary(const lb_model *model, const lb_workload *workload,
                            lb_error *err) {
     lb_distribution *distribution = NULL;
     lbi_plan plan;
-    lb_status status = lb_model_distribution(model, workload, options, &distribution, err);
+    lb_estimate_options wanted;
+    lb_status status = lbi_estimate_options_read(options, &wanted, err);
     if (status != LB_OK)
         return status;
+    lbi_progress progress = lbi_progress_wrap(&wanted);
+    lbi_progress_part(&progress, 0, 0.75);
+    lbi_progress_watch(&wanted, &progress);
+    status = lb_model_distribution(model, workload, &wanted, &distribution, err);
+    if (status != LB_OK)
+        return status;
+    lbi_progress_part(&progress, 0.75, 1);
     status = lbi_plan_new(&plan, model, workload, err);
     if (status == LB_OK) {
-        status = summarise(&plan, distribution, ret_table, err);
+        status = summarise(&plan, distribution, &progress, ret_table, err);
         lbi_plan_free(&plan);
     }
     lb_distribution_free(distribution);

@@ -23,8 +23,20 @@ static int open_file(const char *path, int flags) {
     return fd;
 }
 
+/* The line of the first zero byte, from 1; 0: there is none. Text has none, and devices without an
+ * end have little else. */
+static size_t zero_line(const char *data, size_t from, size_t length) {
+    const char *zero = memchr(data + from, 0, length - from);
+    if (zero == NULL)
+        return 0;
+    size_t line = 1;
+    for (const char *at = data; at < zero; at++)
+        line += *at == '\n';
+    return line;
+}
+
 /* Reads to the end; 0, or the system's error number (ENOMEM: no memory for it). */
-static int read_all(int fd, char **ret_data, size_t *ret_length) {
+static int read_all(int fd, char **ret_data, size_t *ret_length, size_t *ret_zero_line) {
     struct stat status;
     char *data = NULL;
     size_t length = 0, capacity = 0, step = 65536;
@@ -53,6 +65,11 @@ static int read_all(int fd, char **ret_data, size_t *ret_length) {
         if (got == 0)
             break;
         length += (size_t)got;
+        *ret_zero_line = zero_line(data, length - (size_t)got, length);
+        if (*ret_zero_line > 0) {
+            free(data);
+            return EILSEQ;
+        }
     }
     *ret_data = data;
     *ret_length = length;
@@ -63,8 +80,11 @@ lb_status lbi_file_read(const char *path, char **ret_data, size_t *ret_length, l
     int fd = open_file(path, O_RDONLY);
     if (fd < 0)
         return lbi_error_os(err, LB_ERR_IO, errno, "cannot open %s", path);
-    int error = read_all(fd, ret_data, ret_length);
+    size_t line = 0;
+    int error = read_all(fd, ret_data, ret_length, &line);
     close(fd);
+    if (line > 0)
+        return lbi_error(err, LB_ERR_FORMAT, "line %zu: expected text, got a zero byte", line);
     if (error == ENOMEM)
         return lbi_error_nomem(err, path);
     if (error != 0)

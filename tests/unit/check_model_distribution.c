@@ -201,7 +201,7 @@ START_TEST(what_is_out_of_range_is_refused) {
     static const struct {
         const char *text, *words;
     } bad[] = {
-        {"", "line 0: \"lbsched-distribution 1\""},
+        {"", "line 1: \"lbsched-distribution 1\""},
         {"lbsched-distribution 2\n", "line 1"},
         {"lbsched-distribution 1\n", "\"processes\""},
         {"lbsched-distribution 1\nprocesses x\n", "line 2"},
@@ -223,6 +223,94 @@ START_TEST(what_is_out_of_range_is_refused) {
                        LB_ERR_FORMAT, bad[i].words, err);
     ck_assert_ptr_null(parsed);
     lb_workload_free(workload);
+    lb_model_free(model);
+}
+END_TEST
+
+static lb_distribution *distribution_of(const lb_model *model, const lb_workload *workload,
+                                        const lb_estimate_options *options) {
+    lb_distribution *d = NULL;
+    lb_error err;
+    ASSERT_OK(lb_model_distribution(model, workload, options, &d, &err), err);
+    return d;
+}
+
+/* Speeds of 1 and arrivals at 0 that are said are as those that are not. */
+START_TEST(parts_of_one_problem_join_however_it_was_said) {
+    lb_error err;
+    lb_model *plain = new_model(2, LB_POLICY_LAZY), *said;
+    static const double ones[] = {1, 1};
+    lb_model_options spoken;
+    lb_model_get_options(plain, &spoken, sizeof spoken);
+    spoken.core_speeds = ones;
+    ASSERT_OK(lb_model_new(&spoken, &said, &err), err);
+    lb_workload *workload = one_to(6), *other = one_to(6);
+    ASSERT_OK(lb_workload_set_arrival(other, 1, 0, &err), err);
+    lb_estimate_options options = sampling(0, 5, 1);
+    options.method = LB_METHOD_SAMPLE;
+    lb_distribution *a = distribution_of(plain, workload, &options);
+    options.first_sample = 5;
+    lb_distribution *b = distribution_of(said, other, &options);
+    ASSERT_OK(lb_distribution_merge(a, b, &err), err);
+    lb_distribution_free(a);
+    lb_distribution_free(b);
+    lb_workload_free(workload);
+    lb_workload_free(other);
+    lb_model_free(plain);
+    lb_model_free(said);
+}
+END_TEST
+
+START_TEST(numbers_of_realisations_do_not_wrap) {
+    lb_error err;
+    lb_model *model = new_model(2, LB_POLICY_LAZY);
+    lb_workload *workload = one_to(6);
+    lb_estimate_options options = sampling(0, 10, 1);
+    options.method = LB_METHOD_SAMPLE;
+    options.first_sample = UINT64_MAX - 9;
+    lb_distribution *d = distribution_of(model, workload, &options);
+    lb_distribution_free(d);
+    options.first_sample++;
+    d = NULL;
+    ASSERT_REFUSED(lb_model_distribution(model, workload, &options, &d, &err), LB_ERR_INVALID,
+                   "first_sample is 18446744073709551607", err);
+    ck_assert_ptr_null(d);
+    lb_workload_free(workload);
+    lb_model_free(model);
+}
+END_TEST
+
+static int never_falls(void *user, double fraction) {
+    double *last = user;
+    ck_assert(fraction >= *last && fraction <= 1);
+    *last = fraction;
+    return 0;
+}
+
+/* Drawn until the means are good, then again to be kept: one progress; and no process is one
+ * workload too. */
+START_TEST(progress_never_falls) {
+    lb_error err;
+    lb_model *model = new_model(4, LB_POLICY_ACTIVE);
+    for (int n = 0; n <= 60; n += 60) {
+        lb_workload *workload = one_to(n);
+        double last = 0;
+        lb_estimate_options options = sampling(0, 0, 2);
+        options.method = LB_METHOD_SAMPLE;
+        options.max_samples = 20000;
+        options.relative_error = 1e-9;
+        options.progress = never_falls;
+        options.progress_user = &last;
+        lb_distribution_free(distribution_of(model, workload, &options));
+        last = 0;
+        lb_table *table;
+        ASSERT_OK(lb_model_summary(model, workload, &options, &table, &err), err);
+        lb_table_free(table);
+        last = 0;
+        lb_duration durations[60];
+        ASSERT_OK(lb_model_durations(model, workload, &options, durations, &err), err);
+        lb_workload_free(workload);
+    }
     lb_model_free(model);
 }
 END_TEST
@@ -270,8 +358,9 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("model_distribution");
-    ADD(s, "answers", quantiles, what_does_not_complete_is_infinite, parts_join_to_the_whole);
-    ADD(s, "bad input", what_is_out_of_range_is_refused);
+    ADD(s, "answers", quantiles, what_does_not_complete_is_infinite, parts_join_to_the_whole,
+        parts_of_one_problem_join_however_it_was_said, progress_never_falls);
+    ADD(s, "bad input", what_is_out_of_range_is_refused, numbers_of_realisations_do_not_wrap);
     ADD(s, "memory", distributions_survive_failed_allocations);
     return s;
 }

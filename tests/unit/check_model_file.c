@@ -117,6 +117,18 @@ START_TEST(files_that_cannot_be) {
 }
 END_TEST
 
+/* It would give zeros until memory is gone. */
+START_TEST(devices_without_end) {
+    lb_model *model = NULL;
+    lb_trace *trace = NULL;
+    lb_error err;
+    ASSERT_REFUSED(lb_model_load("/dev/zero", &model, &err), LB_ERR_FORMAT, "line 1: expected text",
+                   err);
+    ASSERT_REFUSED(lb_trace_load("/dev/zero", &trace, &err), LB_ERR_FORMAT, "line 1: expected text",
+                   err);
+}
+END_TEST
+
 START_TEST(files_survive_failed_allocations) {
     double speeds[] = {1, 2, 3};
     lb_model_options options;
@@ -147,6 +159,6 @@ Suite *suite(void) {
     tcase_add_test(files, models_read_back_to_the_last_bit);
     tcase_add_test(files, files_survive_failed_allocations);
     suite_add_tcase(s, files);
-    ADD(s, "bad input", malformed_files_are_refused, files_that_cannot_be);
+    ADD(s, "bad input", malformed_files_are_refused, files_that_cannot_be, devices_without_end);
     return s;
 }

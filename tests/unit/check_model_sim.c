@@ -903,6 +903,44 @@ static lb_status live(lb_sim *sim) {
     return status;
 }
 
+/* At the end of what a double holds. */
+START_TEST(the_largest_numbers) {
+    lb_error err;
+    lb_model_options options;
+    lb_model_options_init(&options, sizeof options);
+    lb_model *model;
+    lb_sim *sim;
+    ASSERT_OK(lb_model_new(&options, &model, &err), err);
+    ASSERT_OK(lb_sim_new(model, 0, &sim, &err), err);
+    ASSERT_REFUSED(lb_sim_add(sim, 1, 1.1e298, LB_CORE_ANY, 0, NULL, &err), LB_ERR_INVALID,
+                   "at most 1e298", err);
+    ASSERT_OK(lb_sim_add(sim, 1.797e308, 1, LB_CORE_ANY, 0, NULL, &err), err);
+    ASSERT_OK(lb_sim_advance(sim, INFINITY, &err), err);
+    ck_assert_uint_eq(lb_sim_count(sim), 0);
+    lb_sim_free(sim);
+    lb_model_free(model);
+
+    static const double fast[] = {1.7e308, 1.7e308}, slow[] = {1, 1e-300};
+    options.cores = 2;
+    options.core_speeds = fast;
+    ASSERT_REFUSED(lb_model_new(&options, &model, &err), LB_ERR_INVALID, "core_speeds[1]", err);
+    options.core_speeds = slow;
+    ASSERT_OK(lb_model_new(&options, &model, &err), err);
+    ASSERT_OK(lb_sim_new(model, 0, &sim, &err), err);
+    ASSERT_REFUSED(lb_sim_add(sim, 1e10, 1, LB_CORE_ANY, 0, NULL, &err), LB_ERR_INVALID,
+                   "slowest core", err);
+    lb_workload *workload;
+    double seconds;
+    ASSERT_OK(lb_workload_new(&workload, &err), err);
+    ASSERT_OK(lb_workload_add(workload, 1e10, NULL, &err), err);
+    ASSERT_REFUSED(lb_model_sample(model, workload, 0, &seconds, &err), LB_ERR_INVALID,
+                   "work of process 0", err);
+    lb_workload_free(workload);
+    lb_sim_free(sim);
+    lb_model_free(model);
+}
+END_TEST
+
 START_TEST(simulations_survive_failed_allocations) {
     lb_error err = {0};
     for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
@@ -994,7 +1032,7 @@ Suite *suite(void) {
         processor_sharing_follows_its_definition, clones_go_the_same_way_until_reseeded,
         completion_wins_over_a_call_at_its_instant, errors_do_not_grow_over_a_million_events);
     ADD(s, "long lists", long_lists_are_as_a_walk_over_all, long_lists_choose_evenly);
-    ADD(s, "bad input", what_is_out_of_range_is_refused);
+    ADD(s, "bad input", what_is_out_of_range_is_refused, the_largest_numbers);
     ADD(s, "memory", simulations_survive_failed_allocations, a_failed_advance_stands_whole);
     return s;
 }

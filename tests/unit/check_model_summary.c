@@ -143,6 +143,7 @@ START_TEST(nobody) {
     lb_table *table = summary_of(model, workload);
     assert_cell(table, 0, "work_s", 0);
     assert_cell(table, 0, "mean_s", INFINITY);
+    ck_assert(isnan(lb_table_get(table, 0, "utilisation")));
     lb_table_free(table);
     lb_workload_free(workload);
     lb_model_free(model);
