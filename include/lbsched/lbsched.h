@@ -1145,6 +1145,33 @@ const char *lb_verdict_reason(const lb_verdict *verdict, size_t index);
 lb_status lb_verdict_format(const lb_verdict *verdict, lb_format format, char **ret_text,
                             lb_error *err);
 
+/** Reads a verdict as #LB_FORMAT_JSON writes it: written again, it is the same to the last bit.
+ * Members that are not known are passed over.
+ * @param json `length` bytes, which need not be terminated
+ * @param ret_verdict the caller frees it with lb_verdict_free()
+ * @param err may be NULL
+ * @return #LB_ERR_FORMAT: the message names the line; #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_verdict_parse(const char *json, size_t length, lb_verdict **ret_verdict,
+                           lb_error *err);
+
+/** A number that was measured beside the policy, by the name that it has among the JSON form's
+ * measures (docs/verdict.md lists them), such as "idle_p50_s", "balance_delay_s", or
+ * "rotation_time_s".
+ * @return INFINITY: never, of a latency; NAN: not measured, or no such name
+ * @since 0.1 */
+double lb_verdict_measure(const lb_verdict *verdict, const char *name);
+
+/** How evenly tasks shared the cores: a row for each number of running tasks, falling. Columns:
+ * concurrency; seconds that they ran; mean_share of a core that a task had; deviation of the
+ * shares, standard deviation over mean; jain, 1 if all are alike and 1 / concurrency if one has it
+ * all (Jain, Chiu and Hawe 1984); least and most of the shares.
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_NOMEM
+ * @since 0.1 */
+lb_status lb_verdict_fairness(const lb_verdict *verdict, lb_table **ret_table, lb_error *err);
+
 /** Makes the model that the verdict implies, with what was measured.
  * @param ret_model the caller frees it with lb_model_free()
  * @param err may be NULL
@@ -1154,7 +1181,12 @@ lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_e
 
 /** The duration of a unit against concurrency ("Detecting Further Immediate Load Balancing
  * Features"): a row for each number of running tasks, from the units that lie wholly inside such an
- * interval. Columns: concurrency, mean_s, stddev_s, stderr_s, units, model_s.
+ * interval. Columns: concurrency; mean_s, stddev_s, and stderr_s of the mean; units; model_s; then
+ * stddev_stderr_s, the standard error of stddev_s, and modulo, concurrency modulo cores. Units of
+ * one task follow one another and share their circumstances, so that standard errors are rather too
+ * small. The seed asks whether the deviation is lower where tasks are a multiple of the cores: the
+ * metadata compare stddev_s / mean_s there (deviation_multiples) with the rest of the concurrencies
+ * above the number of cores (deviation_others), each with its standard error (.._stderr).
  * @param trace sealed
  * @param model predicts model_s; NULL: processor sharing on the trace's cores
  * @param ret_table the caller frees it with lb_table_free()

@@ -165,12 +165,14 @@ void lbi_text_number(lbi_text *text, double value) {
     lbi_text_string(text, buffer);
 }
 
-/* The length of the UTF-8 sequence at `s`, or 0 where there is none. */
-static size_t utf8_length(const unsigned char *s) {
+size_t lbi_utf8_length(const char *text, size_t available) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (available == 0)
+        return 0;
     if (s[0] < 0x80)
         return 1;
     size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
+    if (s[0] < 0xc2 || s[0] > 0xf4 || length > available)
         return 0;
     for (size_t i = 1; i < length; i++)
         if ((s[i] & 0xc0) != 0x80)
@@ -183,8 +185,9 @@ static size_t utf8_length(const unsigned char *s) {
 
 void lbi_text_json_string(lbi_text *text, const char *string) {
     lbi_text_string(text, "\"");
-    for (const unsigned char *s = (const unsigned char *)string; *s != '\0';) {
-        size_t length = utf8_length(s);
+    const char *end = string + strlen(string);
+    for (const char *s = string; s < end;) {
+        size_t length = lbi_utf8_length(s, (size_t)(end - s));
         if (length == 0) {
             lbi_text_string(text, "\xef\xbf\xbd");
             s++;
@@ -192,10 +195,10 @@ void lbi_text_json_string(lbi_text *text, const char *string) {
         }
         if (*s == '"' || *s == '\\')
             lbi_text_printf(text, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            lbi_text_printf(text, "\\u%04x", *s);
+        else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            lbi_text_printf(text, "\\u%04x", (unsigned)*s);
         else
-            lbi_text_append(text, (const char *)s, length);
+            lbi_text_append(text, s, length);
         s += length;
     }
     lbi_text_string(text, "\"");

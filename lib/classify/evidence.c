@@ -52,7 +52,7 @@ static lb_status follow(const lb_trace *trace, lbi_sightings *sightings, lbi_evi
     lbi_occupancy o = {0};
     lbi_imbalance_watch watch = {.list = &e->imbalances};
     lb_status status = lbi_structure_find(trace, sightings, &e->structure, err);
-    e->shared_queues = e->structure.best != LB_QUEUES_PER_CORE;
+    e->shared_queues = e->structure.shared;
     if (status == LB_OK)
         status = lbi_idle_begin(&e->waste, sightings, err);
     if (status == LB_OK)

@@ -145,7 +145,9 @@ static lb_status search_again(lbi_fit *fit, lbi_pace *pace, lb_error *err) {
 /* Each policy with the scale that suits it best. Densities are those of scaled progress, so each
  * observation's has to be scaled back. */
 lb_status lbi_fit_all(lbi_fit *fit, lb_error *err) {
-    lbi_fit best = {.progress = fit->progress, .foreign_percent = fit->foreign_percent};
+    lbi_fit best = {.progress = fit->progress,
+                    .foreign_percent = fit->foreign_percent,
+                    .evidence = fit->evidence};
     lbi_progress *p = &best.progress;
     double scale = 1;
     best.observations = p->observed[p->bounds - 1];

@@ -54,10 +54,10 @@ void lbi_idle_look(lbi_idle *idle, const lbi_occupancy *o, const lbi_sighting *s
     idle->core_busy[s->core] += s->until - s->time;
 }
 
-double lbi_idle_percent(const lbi_idle *idle) {
+double lbi_idle_percent(const lbi_idle *idle, bool shared) {
     if (!(idle->wanted > 0))
         return NAN;
-    return 100 * fmax(1 - idle->listed / idle->wanted, 0);
+    return 100 * fmax(1 - (shared ? idle->busy : idle->listed) / idle->wanted, 0);
 }
 
 double lbi_elsewhere_percent(const lbi_idle *idle) {

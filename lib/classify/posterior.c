@@ -31,6 +31,7 @@
 #define CHANGES_LEAST 50
 #define CHANGES_PER_CORE 0.15
 #define CHANGES_SINGLE 0.4
+#define CHANGES_ODDS 0.005 /* of every other structure then */
 
 static double log_sum(double a, double b) {
     double top = fmax(a, b);
@@ -113,7 +114,10 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
         logs[LB_POLICY_IMMEDIATE] =
             log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);
     }
+    double evidence[LBI_POLICIES];
+    lbi_weigh_evidence(fit->evidence, evidence);
     for (int i = 0; i < LBI_POLICIES; i++) {
+        logs[i] += evidence[i];
         logs[i] += log(i == LB_POLICY_UNKNOWN ? PRIOR_NONE_OF_THESE
                                               : (1 - PRIOR_NONE_OF_THESE) / (LBI_POLICIES - 1));
         top = fmax(top, logs[i]);
@@ -137,29 +141,37 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     return LB_OK;
 }
 
+/* What the units' cores tell of queues, where there are no slices. */
+static void weigh_changes(const lbi_changes *changes, double logs[LBI_QUEUES]) {
+    for (int i = 0; i < LBI_QUEUES; i++)
+        logs[i] = 0;
+    if (changes->waits < CHANGES_LEAST)
+        return;
+    double part = (double)changes->changes / (double)changes->waits;
+    bool per_core = part<CHANGES_PER_CORE, single = part> CHANGES_SINGLE;
+    for (int i = 0; i < LBI_QUEUES && (per_core || single); i++)
+        if (i != (per_core ? LB_QUEUES_PER_CORE : LB_QUEUES_SINGLE))
+            logs[i] = log(CHANGES_ODDS);
+}
+
 /* None, lazy and active imply a queue for each core; even sharing comes from either structure,
- * unless the units' cores tell. */
-void lbi_set_queues(lb_verdict *v) {
-    const lbi_changes *changes = &v->changes;
-    double even = v->probability[LB_POLICY_IMMEDIATE], per_core = 0.45, single = 0.45;
-    if (changes->waits >= CHANGES_LEAST) {
-        double part = (double)changes->changes / (double)changes->waits;
-        if (part < CHANGES_PER_CORE) {
-            per_core = 0.98;
-            single = 0.005;
-        } else if (part > CHANGES_SINGLE) {
-            per_core = 0.005;
-            single = 0.98;
-        }
+ * unless cores tell. */
+void lbi_set_queues(lb_verdict *v, const lbi_evidence *evidence) {
+    double units[LBI_QUEUES], parts[LBI_QUEUES], *probability = v->queues_probability;
+    const double *logs = evidence->structure.log_likelihood;
+    if (evidence->structure.turns == 0) {
+        weigh_changes(&v->changes, units);
+        logs = units;
     }
-    v->queues_probability[LB_QUEUES_UNKNOWN] = v->probability[LB_POLICY_UNKNOWN];
-    v->queues_probability[LB_QUEUES_PER_CORE] = v->probability[LB_POLICY_NONE] +
-                                                v->probability[LB_POLICY_LAZY] +
-                                                v->probability[LB_POLICY_ACTIVE] + per_core * even;
-    v->queues_probability[LB_QUEUES_SINGLE] = single * even;
-    v->queues_probability[LB_QUEUES_GROUPED] = (1 - per_core - single) * even;
+    for (int i = 0; i < LBI_QUEUES; i++)
+        probability[i] = 0;
+    for (int policy = 0; policy < LBI_POLICIES; policy++) {
+        lbi_queues_joint((lb_policy)policy, logs, parts);
+        for (int i = 0; i < LBI_QUEUES; i++)
+            probability[i] += v->probability[policy] * parts[i];
+    }
     v->queues = LB_QUEUES_UNKNOWN;
     for (int i = LB_QUEUES_PER_CORE; i < LBI_QUEUES; i++)
-        if (v->queues_probability[i] >= v->confidence)
+        if (probability[i] >= v->confidence)
             v->queues = (lb_queues)i;
 }

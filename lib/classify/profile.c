@@ -6,12 +6,14 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "trace/tasks.h"
 
-/* Units of one concurrency: Welford's running mean and sum of squared deviations. */
+/* Units of one concurrency: running sums of powers of the deviations from the mean (Pebay, 2008).
+ */
 typedef struct row {
     size_t units;
-    double mean, squares;
+    double mean, squares, cubes, fourths;
     bool occurred;
 } row;
 
@@ -77,6 +79,16 @@ static size_t find(const stretch *stretches, size_t n, int64_t time) {
     return low;
 }
 
+static void add_unit(row *r, double duration) {
+    double before = (double)r->units++, count = (double)r->units;
+    double off = duration - r->mean, step = off / count, square = off * step * before;
+    r->mean += step;
+    r->fourths += square * step * step * (count * count - 3 * count + 3) +
+                  6 * step * step * r->squares - 4 * step * r->cubes;
+    r->cubes += square * step * (count - 2) - 3 * step * r->squares;
+    r->squares += square;
+}
+
 static void add_units(const lb_unit *units, size_t n, const stretch *stretches, size_t count,
                       row *rows) {
     size_t at = 0;
@@ -89,10 +101,7 @@ static void add_units(const lb_unit *units, size_t n, const stretch *stretches, 
             continue;
         row *r = &rows[stretches[at].running];
         double duration = lbi_seconds_between(units[i].start_ns, units[i].end_ns);
-        double off = duration - r->mean;
-        r->units++;
-        r->mean += off / (double)r->units;
-        r->squares += off * (duration - r->mean);
+        add_unit(r, duration);
     }
 }
 
@@ -145,10 +154,65 @@ static double unit_work(const lb_trace *trace, const row *rows, size_t count, co
     return NAN;
 }
 
+static double deviation_of(const row *r) {
+    return r->units > 1 ? sqrt(r->squares / (double)(r->units - 1)) : (double)NAN;
+}
+
+/* Of the standard deviation, whatever the distribution: from the fourth moment, for many units. */
+static double deviation_error(const row *r) {
+    double n = (double)r->units, variance = r->squares / n;
+    if (r->units < 2 || !(variance > 0))
+        return r->units < 2 ? (double)NAN : 0;
+    return sqrt(fmax(r->fourths / n - variance * variance, 0) / n / variance) / 2;
+}
+
+/* The deviation relative to the mean, over several concurrencies. */
+typedef struct pool {
+    double units, squares, errors;
+} pool;
+
+static void add_to_pool(pool *to, const row *r) {
+    double n = (double)r->units, relative = deviation_of(r) / r->mean;
+    double error = deviation_error(r) / r->mean;
+    if (!isfinite(relative))
+        return;
+    to->units += n;
+    to->squares += n * relative * relative;
+    to->errors += n * n * relative * relative * error * error;
+}
+
+static lb_status set_number(lb_table *table, const char *key, double value, lb_error *err) {
+    char text[LBI_NUMBER_SIZE];
+    lbi_format_number(value, text);
+    return isfinite(value) ? lb_table_set_meta(table, key, text, err) : LB_OK;
+}
+
+/* The seed's question: is the deviation lower where tasks are a multiple of the cores? */
+static lb_status compare_multiples(lb_table *table, const row *rows, size_t count, uint32_t cores,
+                                   lb_error *err) {
+    static const char *const names[2][2] = {
+        {"deviation_others", "deviation_others_stderr"},
+        {"deviation_multiples", "deviation_multiples_stderr"},
+    };
+    pool pools[2] = {{.units = 0}, {.units = 0}};
+    for (size_t n = cores; n < count; n++)
+        if (rows[n].units > 1)
+            add_to_pool(&pools[n % cores == 0], &rows[n]);
+    lb_status status = LB_OK;
+    for (int i = 0; i < 2 && status == LB_OK; i++) {
+        double relative = sqrt(pools[i].squares / pools[i].units);
+        double error = relative > 0 ? sqrt(pools[i].errors) / pools[i].units / relative : relative;
+        status = set_number(table, names[i][0], relative, err);
+        if (status == LB_OK)
+            status = set_number(table, names[i][1], error, err);
+    }
+    return status;
+}
+
 static lb_status fill_table(const lb_trace *trace, const row *rows, size_t count, const machine *m,
                             lb_table **ret_table, lb_error *err) {
-    static const char *const names[] = {"concurrency", "mean_s", "stddev_s",
-                                        "stderr_s",    "units",  "model_s"};
+    static const char *const names[] = {"concurrency", "mean_s",  "stddev_s",        "stderr_s",
+                                        "units",       "model_s", "stddev_stderr_s", "modulo"};
     lb_table *table;
     lb_status status = lb_table_new(names, sizeof names / sizeof *names, &table, err);
     if (status != LB_OK)
@@ -158,12 +222,15 @@ static lb_status fill_table(const lb_trace *trace, const row *rows, size_t count
         const row *r = &rows[n];
         if (!r->occurred)
             continue;
-        double deviation = r->units > 1 ? sqrt(r->squares / (double)(r->units - 1)) : (double)NAN;
-        double values[] = {(double)n,        r->units > 0 ? r->mean : (double)NAN,
-                           deviation,        deviation / sqrt((double)r->units),
-                           (double)r->units, work * (double)n / throughput(m, n)};
+        double deviation = deviation_of(r);
+        double values[] = {(double)n,          r->units > 0 ? r->mean : (double)NAN,
+                           deviation,          deviation / sqrt((double)r->units),
+                           (double)r->units,   work * (double)n / throughput(m, n),
+                           deviation_error(r), (double)(n % m->cores)};
         status = lb_table_add_row(table, NULL, values, err);
     }
+    if (status == LB_OK)
+        status = compare_multiples(table, rows, count, m->cores, err);
     if (status != LB_OK) {
         lb_table_free(table);
         return status;

@@ -55,6 +55,7 @@ typedef struct search {
     uint32_t *flow; /* [from][to]: changes; NULL: too many cores */
     size_t *turns;  /* [core]: that began there */
     counts single, grouped;
+    size_t units, unit_changes;
     lbi_structure *result;
 } search;
 
@@ -79,6 +80,15 @@ static void count_turn(counts *c, const search *s, uint32_t from, uint32_t to) {
     *(odd ? &c->odd_changes : &c->even_changes) += changed;
     if (changed)
         c->log_places += log(width - 1);
+}
+
+/* The cores of units do not show who was displaced, but who was elsewhere the next time. */
+static void look_at_unit(search *s, const lbi_sighting *run) {
+    const lbi_whereabout *w = &s->o->tasks[run->task];
+    if (!w->awake || s->o->awake <= s->cores || s->o->awake % s->cores == 0)
+        return;
+    s->units++;
+    s->unit_changes += w->core != run->core;
 }
 
 static void look(search *s, const lbi_sighting *run, bool second) {
@@ -108,8 +118,10 @@ static lb_status read_through(search *s, lbi_sightings *sightings, uint32_t core
     for (uint32_t i = 0; i < s->cores; i++)
         s->last[i] = UINT32_MAX;
     for (lbi_sighting sight; status == LB_OK && lbi_sightings_next(sightings, &sight);) {
-        if (sight.kind == LBI_SIGHT_RUN)
+        if (sight.kind == LBI_SIGHT_RUN && sightings->slices)
             look(s, &sight, second);
+        else if (sight.kind == LBI_SIGHT_RUN && !second)
+            look_at_unit(s, &sight);
         lbi_occupancy_update(&o, &sight);
     }
     lbi_occupancy_free(&o);
@@ -183,6 +195,7 @@ static double log_of(const counts *c, double scale) {
 
 static void weigh(search *s) {
     lbi_structure *r = s->result;
+    r->shared = (double)s->unit_changes > SHARING * (double)s->units;
     if (r->turns == 0 || s->cores < 2)
         return;
     double n = (double)r->turns, scale = fmin(TEMPER, MOST / n);
@@ -194,9 +207,7 @@ static void weigh(search *s) {
     /* Groups that are not there explain nothing. */
     logs[LB_QUEUES_GROUPED] =
         s->grouped.block != NULL ? log_of(&s->grouped, scale) : logs[LB_QUEUES_UNKNOWN];
-    r->best = LB_QUEUES_PER_CORE;
-    for (int i = LB_QUEUES_SINGLE; i < LBI_QUEUES; i++)
-        r->best = logs[i] > logs[r->best] ? (lb_queues)i : r->best;
+    r->shared = fmax(logs[LB_QUEUES_SINGLE], logs[LB_QUEUES_GROUPED]) > logs[LB_QUEUES_PER_CORE];
     r->odd_turns = s->single.odd;
     r->odd_changes = s->single.odd_changes;
 }
@@ -205,7 +216,7 @@ lb_status lbi_structure_find(const lb_trace *trace, lbi_sightings *sightings,
                              lbi_structure *ret_structure, lb_error *err) {
     uint32_t cores = lb_trace_cores(trace), n = sightings->cores_seen;
     lbi_structure *r = ret_structure;
-    *r = (lbi_structure){.cores_seen = n, .groups = n, .best = LB_QUEUES_PER_CORE};
+    *r = (lbi_structure){.cores_seen = n, .groups = n};
     search s = {.cores = n, .result = r};
     s.last = lbi_array_new(n, sizeof *s.last);
     s.turns = calloc((size_t)n + 1, sizeof *s.turns);

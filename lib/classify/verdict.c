@@ -3,9 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+
+#define CHOICES_LEAST 4
+#define CHOICE_SURE 0.9
 
 void lb_verdict_free(lb_verdict *verdict) {
     if (verdict == NULL)
@@ -14,6 +18,8 @@ void lb_verdict_free(lb_verdict *verdict) {
         free(verdict->reasons[i]);
     free(verdict->reasons);
     free(verdict->disturbed);
+    free(verdict->speeds);
+    free(verdict->fairness);
     free(verdict);
 }
 
@@ -64,6 +70,41 @@ const char *lb_verdict_reason(const lb_verdict *verdict, size_t index) {
     return index < verdict->reason_count ? verdict->reasons[index] : NULL;
 }
 
+double lb_verdict_measure(const lb_verdict *verdict, const char *name) {
+    if (strcmp(name, "rotation_time_s") == 0)
+        return verdict->rotation_time;
+    for (int i = 0; i < LBI_MEASURES; i++)
+        if (strcmp(name, lbi_measure_names[i]) == 0)
+            return verdict->measures[i];
+    return NAN;
+}
+
+lb_status lb_verdict_fairness(const lb_verdict *verdict, lb_table **ret_table, lb_error *err) {
+    static const char *const names[] = {"concurrency", "seconds", "mean_share", "deviation",
+                                        "jain",        "least",   "most"};
+    lb_table *table;
+    lb_status status = lb_table_new(names, sizeof names / sizeof *names, &table, err);
+    if (status != LB_OK)
+        return status;
+    for (size_t i = 0; i < verdict->fairness_count && status == LB_OK; i++) {
+        const lbi_fair *f = &verdict->fairness[i];
+        const double values[] = {
+            (double)f->concurrency, f->seconds, f->mean, f->deviation, f->jain, f->least, f->most};
+        status = lb_table_add_row(table, NULL, values, err);
+    }
+    if (status != LB_OK) {
+        lb_table_free(table);
+        return status;
+    }
+    *ret_table = table;
+    return LB_OK;
+}
+
+/* A choice is taken over where moves enough show it; elsewhere any is as good. */
+static bool is_shown(const lb_verdict *v, lbi_measure count, lbi_measure probability) {
+    return v->measures[count] >= CHOICES_LEAST && v->measures[probability] >= CHOICE_SURE;
+}
+
 lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_error *err) {
     if (verdict->policy == LB_POLICY_UNKNOWN)
         return lbi_error(err, LB_ERR_UNSUPPORTED,
@@ -72,7 +113,16 @@ lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_e
     lb_model_options_init(&options, sizeof options);
     options.cores = verdict->cores;
     options.policy = (int32_t)verdict->policy;
+    options.core_speeds = verdict->speeds;
     if (verdict->policy == LB_POLICY_IMMEDIATE && isfinite(verdict->rotation_time))
         options.rotation_time = verdict->rotation_time;
+    if (isfinite(verdict->measures[LBI_BALANCE_DELAY]))
+        options.balance_delay = verdict->measures[LBI_BALANCE_DELAY];
+    if (is_shown(verdict, LBI_LIST_CHOICES, LBI_LIST_LONGEST))
+        options.list_choice = LB_LIST_LONGEST;
+    if (is_shown(verdict, LBI_PROCESS_CHOICES, LBI_PROCESS_OLDEST))
+        options.process_choice = LB_PROCESS_FIRST;
+    else if (is_shown(verdict, LBI_PROCESS_CHOICES, LBI_PROCESS_LATEST))
+        options.process_choice = LB_PROCESS_LAST;
     return lb_model_new(&options, ret_model, err);
 }

@@ -542,7 +542,9 @@ START_TEST(formats) {
     ck_assert_ptr_nonnull(strstr(text, "Because:\n- "));
     lb_free(text);
     ASSERT_OK(lb_verdict_format(v, LB_FORMAT_JSON, &text, &err), err);
-    ck_assert_int_eq(strncmp(text, "{\"policy\": \"lazy\", \"probabilities\": {", 37), 0);
+    ck_assert_int_eq(
+        strncmp(text, "{\"lbsched_verdict\": 1, \"policy\": \"lazy\", \"probabilities\": {", 59),
+        0);
     ck_assert_ptr_nonnull(strstr(text, "\"queues\": \"per_core\""));
     ck_assert_ptr_nonnull(strstr(text, "\"rotation_time_s\": null"));
     /* A comma as the decimal point changes nothing. */

@@ -19,6 +19,11 @@ static void add_unit(lb_trace *trace, uint32_t task, uint32_t index, int64_t sta
 
 #define MS INT64_C(1000000)
 
+static double meta(const lb_table *table, const char *key) {
+    ck_assert_ptr_nonnull(lb_table_meta(table, key));
+    return strtod(lb_table_meta(table, key), NULL);
+}
+
 /* Two cores. Tasks 0, 1, 2 from 0 ms; 2 ends at 60, 1 at 100, 0 at 130 ms. */
 static lb_trace *staircase(void) {
     lb_error err;
@@ -43,7 +48,7 @@ START_TEST(by_hand) {
     lb_trace *t = staircase();
     ASSERT_OK(lb_trace_profile(t, NULL, &table, &err), err);
     ck_assert_uint_eq(lb_table_rows(table), 3);
-    ck_assert_uint_eq(lb_table_columns(table), 6);
+    ck_assert_uint_eq(lb_table_columns(table), 8);
     static const char *const names[] = {"concurrency", "mean_s", "stddev_s",
                                         "stderr_s",    "units",  "model_s"};
     for (size_t i = 0; i < 6; i++)
@@ -64,6 +69,17 @@ START_TEST(by_hand) {
     ck_assert_double_eq_tol(lb_table_get(table, 2, "mean_s"), 0.0312, 1e-12);
     ck_assert_double_eq_tol(lb_table_get(table, 2, "stddev_s"), sqrt(2.52e-5), 1e-12);
     ck_assert_double_eq_tol(lb_table_get(table, 2, "model_s"), 0.030, 1e-12);
+    /* Off the mean by -1.2, -1.2, 4.8, -7.2 and 4.8: second moment 20.16, fourth 750.6432. */
+    double error = sqrt((750.6432 - 20.16 * 20.16) / 5 / 20.16) / 2 * 1e-3;
+    ck_assert(isnan(lb_table_get(table, 0, "stddev_stderr_s")));
+    ck_assert_double_eq_tol(lb_table_get(table, 2, "stddev_stderr_s"), error, 1e-12);
+    ck_assert_double_eq(lb_table_get(table, 0, "modulo"), 1);
+    ck_assert_double_eq(lb_table_get(table, 1, "modulo"), 0);
+    ck_assert_double_eq(lb_table_get(table, 2, "modulo"), 1);
+    /* Two tasks are a multiple of the cores, three are not, one has no deviation. */
+    ck_assert_double_eq_tol(meta(table, "deviation_multiples"), sqrt(5e-5) / 0.025, 1e-12);
+    ck_assert_double_eq_tol(meta(table, "deviation_others"), sqrt(2.52e-5) / 0.0312, 1e-12);
+    ck_assert_double_eq_tol(meta(table, "deviation_others_stderr"), error / 0.0312, 1e-12);
     lb_table_free(table);
     lb_trace_free(t);
 }

@@ -40,6 +40,8 @@ void lbi_text_append(lbi_text *text, const char *bytes, size_t length);
 void lbi_text_string(lbi_text *text, const char *string);
 void lbi_text_printf(lbi_text *text, const char *format, ...) LBI_PRINTF(2, 3);
 void lbi_text_number(lbi_text *text, double value);
+/* The length of the UTF-8 sequence that begins the text, NUL being one; 0: there is none. */
+size_t lbi_utf8_length(const char *text, size_t available);
 /* Quoted and escaped; bytes that are no UTF-8 become U+FFFD. */
 void lbi_text_json_string(lbi_text *text, const char *string);
 /* A number, or null where JSON has none for it. */

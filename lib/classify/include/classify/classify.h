@@ -14,6 +14,7 @@ typedef struct lbi_fit {
     double log_likelihood[LBI_POLICIES];
     double scale[LBI_POLICIES]; /* that suits each best */
     double foreign_percent;     /* NAN: the trace does not tell */
+    const lbi_evidence *evidence;
 } lbi_fit;
 
 /* Fits every policy to fit->progress, which stays as it is. `lists` are to be freed in any case. */
@@ -25,11 +26,13 @@ void lbi_free_lists(lbi_lists lists[LBI_POLICIES]);
 /* Sets the verdict's probabilities and policy, after its misfits. */
 lb_status lbi_set_probabilities(lb_verdict *verdict, lbi_fit *fit, lb_error *err);
 /* Sets what they, and the changes of cores, say of the queues. */
-void lbi_set_queues(lb_verdict *verdict);
+void lbi_set_queues(lb_verdict *verdict, const lbi_evidence *evidence);
 
-/* lb_classify() of units that are sorted by task, then start, and do not overlap. */
-lb_status lbi_classify_units(uint32_t cores, double unit_work, const lb_unit *units, size_t n,
-                             double confidence, double foreign_percent, lb_verdict **ret_verdict,
-                             lb_error *err);
+/* What speaks for each policy beside rates, as logarithms: multiplied into the posterior. */
+void lbi_weigh_evidence(const lbi_evidence *evidence, double ret_logs[LBI_POLICIES]);
+
+/* How probable each queue structure is under a policy, given the log likelihoods of structures;
+ * returns the log of how probable what was seen is under the policy. */
+double lbi_queues_joint(lb_policy policy, const double logs[LBI_QUEUES], double ret[LBI_QUEUES]);
 
 #endif

@@ -8,5 +8,7 @@
 
 /* Writes the verdict's reasons, at least one. False: no memory. */
 bool lbi_explain(lb_verdict *verdict, const lbi_fit *fit);
+/* Adds what slices, or the cores of units, show. False: no memory. */
+bool lbi_explain_evidence(lb_verdict *verdict, const lbi_evidence *evidence);
 
 #endif

@@ -23,8 +23,10 @@ void lbi_idle_look(lbi_idle *idle, const lbi_occupancy *occupancy, const lbi_sig
                    const lbi_change *change, bool slices);
 void lbi_idle_free(lbi_idle *idle);
 
-/* Percent of the wanted time that cores without a list idled. */
-double lbi_idle_percent(const lbi_idle *idle);
+/* Percent of the wanted time in which cores had nothing to run; where queues are shared: ran
+ * nothing.
+ */
+double lbi_idle_percent(const lbi_idle *idle, bool shared);
 /* Percent of the time in which a core had tasks to run, that it ran none of them; of all cores, and
  * of the core where it is most (*ret_core). NAN: not known. */
 double lbi_elsewhere_percent(const lbi_idle *idle);
