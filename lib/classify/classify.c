@@ -76,7 +76,8 @@ static lb_status classify(const lb_trace *trace, const lbi_evidence *evidence, d
             v->unit_work = fit.progress.unit_work;
             v->changes = lbi_count_changes(&fit.progress, units, n);
         }
-        lbi_set_queues(v, evidence);
+        lbi_weigh_cores(v, evidence);
+        lbi_set_queues(v);
         status = measure(v, trace, &fit, err);
         if (status == LB_OK && !(lbi_explain(v, &fit) && lbi_explain_evidence(v, evidence)))
             status = lbi_error_nomem(err, "reasons");
@@ -117,7 +118,7 @@ lb_status lb_classify(const lb_trace *trace, const lb_classify_options *options,
     const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
     if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign))
         foreign = NAN;
-    lb_verdict *v;
+    lb_verdict *v = NULL;
     lbi_evidence evidence;
     status = lbi_evidence_gather(trace, &evidence, err);
     if (status == LB_OK)

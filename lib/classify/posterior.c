@@ -2,6 +2,7 @@
 /* From likelihoods to probabilities: what is believed of them, and how far. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -154,19 +155,27 @@ static void weigh_changes(const lbi_changes *changes, double logs[LBI_QUEUES]) {
             logs[i] = log(CHANGES_ODDS);
 }
 
+void lbi_weigh_cores(lb_verdict *v, const lbi_evidence *evidence) {
+    if (evidence->structure.turns == 0)
+        weigh_changes(&v->changes, v->queues_log);
+    else
+        memcpy(v->queues_log, evidence->structure.log_likelihood, sizeof v->queues_log);
+}
+
 /* None, lazy and active imply a queue for each core; even sharing comes from either structure,
  * unless cores tell. */
-void lbi_set_queues(lb_verdict *v, const lbi_evidence *evidence) {
-    double units[LBI_QUEUES], parts[LBI_QUEUES], *probability = v->queues_probability;
-    const double *logs = evidence->structure.log_likelihood;
-    if (evidence->structure.turns == 0) {
-        weigh_changes(&v->changes, units);
-        logs = units;
-    }
+void lbi_set_queues(lb_verdict *v) {
+    double parts[LBI_QUEUES], *probability = v->queues_probability;
+    bool cores_tell = false;
+    for (int i = 0; i < LBI_QUEUES; i++)
+        cores_tell = cores_tell || v->queues_log[i] != v->queues_log[LB_QUEUES_UNKNOWN];
     for (int i = 0; i < LBI_QUEUES; i++)
         probability[i] = 0;
     for (int policy = 0; policy < LBI_POLICIES; policy++) {
-        lbi_queues_joint((lb_policy)policy, logs, parts);
+        lbi_queues_joint((lb_policy)policy, v->queues_log, parts);
+        /* Where neither policy nor cores tell, nothing does. */
+        if (policy == LB_POLICY_UNKNOWN && !cores_tell)
+            memcpy(parts, (const double[LBI_QUEUES]){[LB_QUEUES_UNKNOWN] = 1}, sizeof parts);
         for (int i = 0; i < LBI_QUEUES; i++)
             probability[i] += v->probability[policy] * parts[i];
     }

@@ -25,8 +25,10 @@ void lbi_free_lists(lbi_lists lists[LBI_POLICIES]);
 
 /* Sets the verdict's probabilities and policy, after its misfits. */
 lb_status lbi_set_probabilities(lb_verdict *verdict, lbi_fit *fit, lb_error *err);
-/* Sets what they, and the changes of cores, say of the queues. */
-void lbi_set_queues(lb_verdict *verdict, const lbi_evidence *evidence);
+/* Sets what the cores tell of queues: slices, or else units. */
+void lbi_weigh_cores(lb_verdict *verdict, const lbi_evidence *evidence);
+/* Sets what that and the probabilities of policies say of the queues. */
+void lbi_set_queues(lb_verdict *verdict);
 
 /* What speaks for each policy beside rates, as logarithms: multiplied into the posterior. */
 void lbi_weigh_evidence(const lbi_evidence *evidence, double ret_logs[LBI_POLICIES]);

@@ -20,6 +20,7 @@ struct lb_verdict {
     double misfit[LBI_POLICIES]; /* the share of time that a policy leaves unexplained */
     lb_queues queues;
     double queues_probability[LBI_QUEUES];
+    double queues_log[LBI_QUEUES]; /* log likelihoods from where tasks ran */
     lbi_changes changes;           /* of cores, by units that waited */
     double rotation_time;          /* seconds; NAN: not measured */
     double unit_work;              /* CPU seconds of a unit; NAN: not known */
