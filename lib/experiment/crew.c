@@ -22,8 +22,7 @@ static size_t aligned(size_t bytes) {
     return (bytes + 127) / 128 * 128;
 }
 
-/* Slices change a few hundred times a second on a core; disturbed, some thousand times. Pages that
- * nobody writes to cost nothing. */
+/* Slices change a few hundred times a second on a core; disturbed, some thousand times. */
 static uint32_t count_blocks(const lbi_crew *crew) {
     double seconds =
         crew->options.budget < MAX_SPAN_SECONDS ? crew->options.budget : MAX_SPAN_SECONDS;
@@ -49,6 +48,8 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, const siz
     if (arena == NULL)
         return lbi_error(err, LB_ERR_NOMEM, "no memory for the workers' records (%zu bytes)",
                          crew->bytes);
+    arena->bytes = crew->bytes;
+    lbi_touch_pages(arena);
     arena->slots = (lbi_slot *)((char *)arena + slots);
     arena->pool = (lbi_block *)((char *)arena + pool);
     arena->records = (lbi_record *)((char *)arena + records);

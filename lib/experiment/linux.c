@@ -327,7 +327,7 @@ void lbi_reap(pid_t process) {
 /* ---- shared memory ---- */
 
 void *lbi_share(size_t bytes) {
-    /* Pages that are never written cost nothing. */
+    /* Pages that are never touched cost nothing. */
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;

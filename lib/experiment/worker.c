@@ -8,6 +8,8 @@
 /* How often a worker looks up from its work, and how long it goes on without the controller. */
 #define LOOK_NS INT64_C(10000000)
 #define PATIENCE_NS INT64_C(500000000)
+#define TOUCHED_BYTES ((size_t)64 << 20)
+#define PAGE ((size_t)4096)
 
 /* A chain of multiplications, each waiting for the last: no memory, no vector unit, little for a
  * hyperthread sibling to take away. */
@@ -359,8 +361,15 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
     return !quits(arena);
 }
 
+void lbi_touch_pages(const lbi_arena *arena) {
+    size_t bytes = arena->bytes < TOUCHED_BYTES ? arena->bytes : TOUCHED_BYTES;
+    for (size_t at = 0; at < bytes; at += PAGE)
+        (void)*((const volatile char *)arena + at);
+}
+
 int lbi_worker(lbi_arena *arena, uint32_t index) {
     lbi_slot *slot = &arena->slots[index];
+    lbi_touch_pages(arena);
     slot->error = lbi_class_set(&arena->class_);
     slot->slice_ns = lbi_class_slice();
     atomic_store(&slot->number, lbi_thread_number());

@@ -88,6 +88,7 @@ typedef struct lbi_slot {
 } lbi_slot;
 
 typedef struct lbi_arena {
+    size_t bytes; /* of all that is shared, this included */
     _Atomic uint32_t phase;
     pid_t parent;
     lbi_class class_;
@@ -108,6 +109,13 @@ typedef struct lbi_arena {
     lbi_record *records;
     lbi_block *pool;
 } lbi_arena;
+
+/* Two that first touch a page of shared memory at once wait for each other, asleep, for some tenths
+ * of a millisecond: an idle core then pulls somebody as if a task had ended. So the controller,
+ * then every worker meets the pages before anybody is observed; beyond a bound that is left to
+ * chance. AS
+ */
+void lbi_touch_pages(const lbi_arena *arena);
 
 /* Finds chunk_rounds, for chunks of about `chunk_ns`, and chunk_ticks, on the calling thread. */
 void lbi_size_chunks(lbi_arena *arena, int64_t chunk_ns);
