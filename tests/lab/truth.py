@@ -57,7 +57,7 @@ def check(policy, events):
             lists.pop(pid, None)
         elif event["kind"] == MOVE:
             if policy != "single" and pid in lists:
-                before = event["from_length"] + 1, event["to_length"] - 1
+                before = event["from_length"], event["to_length"]
                 if not MAY_MOVE[policy](*before):
                     faults.append("at %.3f s a task moved from a list of %d to one of %d"
                                   % ((time - start) * 1e-9, *before))

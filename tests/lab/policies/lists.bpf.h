@@ -27,7 +27,8 @@ enum {
 enum event_kind {
     JOIN = 0, /* A task joined a list: it began, woke, or may run elsewhere now. */
     LEAVE = 1,
-    MOVE = 2,  /* A task runs on a CPU which is not that of its list; with the lengths after. */
+    MOVE = 2, /* A task runs on a CPU which is not that of its list; with the lengths before, as the
+                 policy saw them. */
     SAMPLE = 3 /* Of a CPU: `to` is what the kernel says of its queue, `to_length` is 0. */
 };
 
@@ -59,6 +60,8 @@ struct {
 static u32 next_event, next_list;
 static u32 lengths[MAX_CPUS];
 static u64 sampled[MAX_CPUS];
+/* What giver() went by when a CPU last took a task from another's list. */
+static u32 seen_from[MAX_CPUS], seen_to[MAX_CPUS];
 
 static u32 cpus(void) {
     u32 n = scx_bpf_nr_cpu_ids();
@@ -80,13 +83,13 @@ static s32 giver(s32 cpu);
 /* The queue of the tasks that wait for a CPU. */
 static u64 queue_of(s32 cpu);
 
-static void note(enum event_kind kind, u32 pid, s32 from, s32 to, u32 to_length) {
+static void note(enum event_kind kind, u32 pid, s32 from, s32 to, u32 from_length, u32 to_length) {
     struct event event = {.time = bpf_ktime_get_ns(),
                           .kind = kind,
                           .pid = pid,
                           .from = from,
                           .to = to,
-                          .from_length = length(from),
+                          .from_length = from_length,
                           .to_length = to_length};
     u32 key = __sync_fetch_and_add(&next_event, 1);
     bpf_map_update_elem(&lab_events, &key, &event, BPF_ANY);
@@ -97,7 +100,7 @@ static void join(struct membership *m, u32 pid) {
         return;
     m->counted = true;
     add_to_length(m->list, 1);
-    note(JOIN, pid, m->list, m->list, length(m->list));
+    note(JOIN, pid, m->list, m->list, length(m->list), length(m->list));
 }
 
 static void leave(struct membership *m, u32 pid) {
@@ -105,7 +108,7 @@ static void leave(struct membership *m, u32 pid) {
         return;
     m->counted = false;
     add_to_length(m->list, -1);
-    note(LEAVE, pid, m->list, m->list, length(m->list));
+    note(LEAVE, pid, m->list, m->list, length(m->list), length(m->list));
 }
 
 static bool may_run_on(const struct task_struct *p, s32 cpu) {
@@ -178,7 +181,10 @@ void BPF_PROG(lab_enqueue, struct task_struct *p, u64 flags) {
 SEC("struct_ops/dispatch")
 void BPF_PROG(lab_dispatch, s32 cpu, struct task_struct *prev) {
     s32 from = giver(cpu);
+    u32 from_length = length(from), to_length = length(cpu), here = cpu & (MAX_CPUS - 1);
     if (from >= 0 && from != cpu && scx_bpf_dsq_move_to_local(queue_of(from))) {
+        seen_from[here] = from_length;
+        seen_to[here] = to_length;
         add_to_length(from, -1);
         add_to_length(cpu, 1);
         return;
@@ -193,7 +199,8 @@ void BPF_PROG(lab_running, struct task_struct *p) {
     /* Who has just been bound to another CPU runs here once more, on the way. */
     if (m == NULL || m->list == cpu || !may_run_on(p, cpu))
         return;
-    note(MOVE, p->pid, m->list, cpu, length(cpu));
+    u32 here = cpu & (MAX_CPUS - 1);
+    note(MOVE, p->pid, m->list, cpu, seen_from[here], seen_to[here]);
     m->list = cpu;
 }
 
@@ -207,7 +214,7 @@ void BPF_PROG(lab_tick, struct task_struct *p) {
     if (now - sampled[cpu] < SAMPLE_NS)
         return;
     sampled[cpu] = now;
-    note(SAMPLE, p->pid, cpu, scx_bpf_dsq_nr_queued(queue_of(cpu)), 0);
+    note(SAMPLE, p->pid, cpu, scx_bpf_dsq_nr_queued(queue_of(cpu)), length(cpu), 0);
 }
 
 SEC("struct_ops.s/init")
