@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/text.h"
+#include "experiment/files.h"
 #include "experiment/findings.h"
 #include "experiment/options.h"
 
@@ -127,6 +129,18 @@ static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
     return LB_OK;
 }
 
+/* Whether a file may describe a machine with a CPU: of one without, hwloc would complain on stderr.
+ * False: no memory. */
+static bool mentions_pu(const char *path, bool *ret_mentions) {
+    char *text;
+    if (!lbi_read("", &text, "%s", path))
+        return false;
+    /* No plain file, such as a pipe, is left for hwloc to read. */
+    *ret_mentions = text == NULL || strstr(text, "\"PU\"") != NULL;
+    free(text);
+    return true;
+}
+
 static lb_status choose_source(hwloc_topology_t topology, const lb_host_options *options,
                                lb_error *err) {
     errno = 0;
@@ -137,7 +151,10 @@ static lb_status choose_source(hwloc_topology_t topology, const lb_host_options 
         if (access(options->topology_xml, R_OK) != 0)
             return lbi_error_os(err, LB_ERR_IO, errno, "topology_xml \"%s\" cannot be read",
                                 options->topology_xml);
-        if (hwloc_topology_set_xml(topology, options->topology_xml) != 0)
+        bool mentions;
+        if (!mentions_pu(options->topology_xml, &mentions))
+            return lbi_error_nomem(err, "the topology");
+        if (!mentions || hwloc_topology_set_xml(topology, options->topology_xml) != 0)
             return lbi_error(err, LB_ERR_INVALID,
                              "topology_xml \"%s\": a topology as hwloc writes it, with a CPU that "
                              "may be used, expected",
@@ -156,6 +173,11 @@ static lb_status load(hwloc_topology_t topology, const lb_host_options *options,
     lb_status status = choose_source(topology, options, err);
     if (status != LB_OK)
         return status;
+    /* Where no CPU is allowed, hwloc would write to stderr, unless it is to keep the others too.
+     * What is not a core or above it is not looked at, and cannot be complained of. */
+    hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_NONE);
     errno = 0;
     if (hwloc_topology_load(topology) == 0)
         return LB_OK;

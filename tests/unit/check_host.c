@@ -215,7 +215,7 @@ START_TEST(refused) {
     rewind(file);
     ck_assert_uint_eq(fwrite(text, 1, length, file), length);
     ck_assert_int_eq(fclose(file), 0);
-    ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_INVALID, "a CPU that may be used",
+    ASSERT_REFUSED(lb_host_open(&options, &host, &err), LB_ERR_UNSUPPORTED, "no core that may be",
                    err);
     unlink(path);
     options.size = 4;
