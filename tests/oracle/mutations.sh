@@ -80,7 +80,7 @@ mutation one-too-few $model/engine.c 's/lbi_random_below(&engine->random, ways)/
 mutation commit-unsorted $model/engine.c 's/if (!engine->in_order)/if (false)/'
 mutation same-weight $model/sim.c 's/if (!completed && weight != sim->weights\[slot\])/if (false)/'
 mutation clone-forgets $model/sim.c 's/clone->tags, sim->tags, n /clone->tags, sim->tags, n \/ 2 /'
-mutation sleeper-keeps-work $model/sim.c 's/sim->engine.remaining\[slot\] = remaining;/(void)0;/'
+mutation sleeper-keeps-work $model/sim.c 's/sim->engine.places\[slot\].either.remaining = remaining;/(void)0;/'
 mutation rotates-to-any $model/balance.c 's/uint32_t to = longest + /uint32_t to = /'
 mutation hazard-of-one $model/engine.c 's/hazard \* mean \/ rotating;/hazard * mean;/'
 mutation drained-too-far $model/drain.c 's/return first \* (1 - 1e-9);/return first * 1.1;/'

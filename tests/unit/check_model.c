@@ -793,20 +793,75 @@ START_TEST(large_and_small_works) {
 }
 END_TEST
 
+START_TEST(works_of_all_sizes_at_once) {
+    /* The small ones take no time that the large would notice, and are not lost for it. */
+    const double far[] = {1e-300, 1, 1e300};
+    for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
+        ASSERT_MEANS(new_model(1, (lb_policy)policy), WORKLOAD(far[0], far[1], far[2]), 3e-300, 2,
+                     1e300);
+        lb_workload *workload = WORKLOAD(far[0], far[1], far[2], far[0]);
+        arrives(workload, 3, 1e150); /* added to 1e150 s it is no time, but it comes to an end */
+        lb_model *model = new_model(1, (lb_policy)policy);
+        double seconds[4];
+        lb_error err = {0};
+        ASSERT_OK(lb_model_sample(model, workload, 1, seconds, &err), err);
+        ck_assert_double_eq_tol(seconds[0], 3e-300, 1e-309);
+        ck_assert_double_eq(seconds[1], 2);
+        ck_assert_double_eq_tol(seconds[2], 1e300, 1e291);
+        ck_assert_double_ge(seconds[3], 0);
+        ck_assert_double_le(seconds[3], 1e-12 * 1e150);
+        lb_workload_free(workload);
+        lb_model_free(model);
+    }
+}
+END_TEST
+
 START_TEST(many_equal_works_are_one_instant) {
     enum {
-        N = 4096
+        N = 1000000
     };
-    for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
-        static double works[N], seconds[N];
-        for (int i = 0; i < N; i++)
-            works[i] = 0.1;
+    static double works[N], seconds[N];
+    for (int i = 0; i < N; i++)
+        works[i] = 0.1;
+    /* The second time through the engine alone. */
+    for (int policy = 2 * LB_POLICY_NONE; policy <= 2 * LB_POLICY_IMMEDIATE + 1; policy++) {
         lb_workload *workload = new_workload(works, N);
-        lb_model *model = new_model(8, (lb_policy)policy);
+        if (policy % 2 == 1)
+            arrives(workload, 0, 0);
+        lb_model *model = new_model(8, (lb_policy)(policy / 2));
         lb_error err = {0};
         ASSERT_OK(lb_model_sample(model, workload, 1, seconds, &err), err);
         for (int i = 0; i < N; i++)
-            ck_assert_double_eq_tol(seconds[i], 0.1 * N / 8, 1e-9 * 0.1 * N / 8);
+            if (fabs(seconds[i] - 0.1 * N / 8) > 1e-9 * 0.1 * N / 8)
+                ck_abort_msg("policy %d, process %d: %.17g", policy / 2, i, seconds[i]);
+        lb_workload_free(workload);
+        lb_model_free(model);
+    }
+}
+END_TEST
+
+START_TEST(one_on_65536_cores_and_65536_on_one) {
+    enum {
+        MANY = 65536
+    };
+    static double works[MANY], seconds[MANY];
+    for (int i = 0; i < MANY; i++)
+        works[i] = 1 + i % 7;
+    lb_error err = {0};
+    for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
+        ASSERT_MEANS(new_model(MANY, (lb_policy)policy), WORKLOAD(3), 3);
+        lb_workload *workload = new_workload(works, MANY);
+        lb_model *model = new_model(1, (lb_policy)policy);
+        ASSERT_OK(lb_model_sample(model, workload, 1, seconds, &err), err);
+        double end = 0, before = 0, left = MANY;
+        for (int k = 1; k <= 7; k++) { /* those of work k complete together */
+            end += left * (k - before);
+            before = k;
+            for (int i = k - 1; i < MANY; i += 7, left--)
+                if (fabs(seconds[i] - end) > 1e-9 * end)
+                    ck_abort_msg("policy %d, process %d: %.17g, expected %.17g", policy, i,
+                                 seconds[i], end);
+        }
         lb_workload_free(workload);
         lb_model_free(model);
     }
@@ -1094,7 +1149,8 @@ Suite *suite(void) {
         progress_and_cancel);
     ADD(s, "bad input", model_options_are_checked, estimates_are_checked);
     ADD(s, "edges", weights_far_apart_cost_no_digits, weights_too_small_for_the_work,
-        large_and_small_works, many_equal_works_are_one_instant, all_on_one_of_many_cores);
+        large_and_small_works, works_of_all_sizes_at_once, many_equal_works_are_one_instant,
+        one_on_65536_cores_and_65536_on_one, all_on_one_of_many_cores);
     ADD(s, "properties", work_is_conserved, more_cores_never_hurt_under_immediate,
         labels_mean_nothing_under_immediate);
     ADD(s, "memory", models_survive_failed_allocations, predictions_survive_failed_allocations,

@@ -836,22 +836,26 @@ END_TEST
 START_TEST(errors_do_not_grow_over_a_million_events) {
     /* A closed system: each completion brings the next. Busy all the time, it does c seconds of
        work a second: the works handed out less what is left must be the time passed. */
-    for (int policy = LB_POLICY_LAZY; policy <= LB_POLICY_IMMEDIATE; policy++) {
-        enum {
-            CORES = 4,
-            ALIVE = 64,
-            COMPLETIONS = 300000
-        };
+    enum {
+        CORES = 4,
+        SHORT = 64,
+        LONG = 4000,
+        COMPLETIONS = 500000
+    };
+    static lb_process_id ids[LONG];
+    for (int k = 2 * LB_POLICY_LAZY; k <= 2 * LB_POLICY_IMMEDIATE + 1; k++) {
+        int policy = k / 2;
+        /* Lists of 1000 too, which are kept in another way than those of 16. */
+        uint64_t alive = k % 2 ? LONG : SHORT;
         lb_sim *sim = new_sim(CORES, (lb_policy)policy);
         lbi_random_seed(&randomness, 8);
         double given = 0, carry = 0;
-        lb_process_id ids[ALIVE];
-        for (uint64_t i = 0; i < ALIVE + COMPLETIONS; i++) {
+        for (uint64_t i = 0; i < alive + COMPLETIONS; i++) {
             double work = 0.001 + unit(), term = work - carry, sum = given + term;
             carry = (sum - given) - term;
             given = sum;
             uint64_t tag = i;
-            if (i >= ALIVE) {
+            if (i >= alive) {
                 lb_sim_event event;
                 do {
                     if (lb_sim_poll(sim, &event) == 0) {
@@ -866,10 +870,10 @@ START_TEST(errors_do_not_grow_over_a_million_events) {
             ids[tag] = add(sim, work, 1, LB_CORE_ANY, tag);
         }
         double left = 0;
-        for (int i = 0; i < ALIVE; i++)
+        for (uint64_t i = 0; i < alive; i++)
             left += isnan(lb_sim_remaining(sim, ids[i])) ? 0 : lb_sim_remaining(sim, ids[i]);
         double error = (given - left) / CORES / lb_sim_now(sim) - 1;
-        ck_assert_msg(fabs(error) < 1e-12, "policy %d: %g", policy, error);
+        ck_assert_msg(fabs(error) < 1e-12, "policy %d, %d alive: %g", policy, (int)alive, error);
         lb_sim_free(sim);
     }
 }
