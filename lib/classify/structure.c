@@ -20,6 +20,7 @@
 /* Turns are not independent of each other: so much each counts, and all together at most. */
 #define TEMPER 0.25
 #define MOST 100
+#define NO_GROUPS 0.02
 
 /* How often a task comes to another core: queues of its own, beta(1, 20), at most a few in a
  * hundred; a common queue, beta(6, 1), nearly always; a common queue whose tasks are a multiple of
@@ -204,9 +205,9 @@ static void weigh(search *s) {
     logs[LB_QUEUES_UNKNOWN] = log_sequence(any, scale * (double)r->changes, scale * n) - places;
     logs[LB_QUEUES_PER_CORE] = log_sequence(apart, scale * (double)r->changes, scale * n) - places;
     logs[LB_QUEUES_SINGLE] = log_of(&s->single, scale);
-    /* Groups that are not there explain nothing. */
-    logs[LB_QUEUES_GROUPED] =
-        s->grouped.block != NULL ? log_of(&s->grouped, scale) : logs[LB_QUEUES_UNKNOWN];
+    /* Groups that nobody names, and that turns do not show, are hardly there. */
+    logs[LB_QUEUES_GROUPED] = s->grouped.block != NULL ? log_of(&s->grouped, scale)
+                                                       : logs[LB_QUEUES_UNKNOWN] + log(NO_GROUPS);
     r->shared = fmax(logs[LB_QUEUES_SINGLE], logs[LB_QUEUES_GROUPED]) > logs[LB_QUEUES_PER_CORE];
     r->odd_turns = s->single.odd;
     r->odd_changes = s->single.odd_changes;
