@@ -14,6 +14,11 @@ out=$6
 seconds=$7
 mkdir -p "$out" || exit 1
 qemu=qemu-system-x86_64
+# Kernels up to 6.1 believe in the hardware threads of an emulated Intel CPU only.
+cpu=max
+case $smp in
+*threads=*) cpu=max,vendor=GenuineIntel ;;
+esac
 set --
 if [ -n "$folder" ]; then
     qemu=$folder/usr/bin/qemu-system-x86_64
@@ -23,10 +28,11 @@ fi
 # maxcpus=1: a kernel changes its code while it boots, and QEMU 7.2's emulation does not always keep
 # another CPU from running what was there (panics in one of ten boots). init.sh starts
 # the other CPUs.
-timeout -k 5 "$seconds" "$qemu" "$@" -accel "$accel" -cpu max -smp "$smp" -m 1024 \
+timeout -k 5 "$seconds" "$qemu" "$@" -accel "$accel" -cpu "$cpu" -smp "$smp" -m 1024 \
     -display none -no-reboot -nodefaults -serial "file:$out/console" -serial "file:$out/out.tar.gz" \
     -kernel "$vmlinuz" -initrd "$image" \
-    -append 'console=ttyS0 quiet panic=1 tsc=reliable no_timer_check maxcpus=1' </dev/null >"$out/qemu.log" 2>&1 &
+    -append 'console=ttyS0 quiet panic=1 tsc=reliable no_timer_check maxcpus=1' \
+    </dev/null >"$out/qemu.log" 2>&1 &
 pid=$!
 trap 'kill "$pid"; exit 143' INT TERM HUP
 wait "$pid"

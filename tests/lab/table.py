@@ -61,7 +61,11 @@ class Row:
         if os.path.exists(base + ".events") and self.scheduler in truth.MAY_MOVE:
             found = truth.check(self.scheduler, truth.load(base + ".events"))
             self.moves.append(found["moves"])
-            self.failed += ["%s: the scheduler: %s" % (run, fault) for fault in found["faults"]]
+            faults = found["faults"]
+            if faults:
+                self.failed.append("%s: the scheduler: %s%s"
+                                   % (run, faults[0],
+                                      " (and %d more)" % (len(faults) - 1) if faults[1:] else ""))
         verdict = answer["verdict"]
         policy = verdict["policy"]
         self.policies[policy] += 1

@@ -60,7 +60,8 @@ struct {
 static u32 next_event, next_list;
 static u32 lengths[MAX_CPUS];
 static u64 sampled[MAX_CPUS];
-/* What giver() went by when a CPU last took a task from another's list. */
+/* A CPU has taken a task from another's list, which will run next; what giver() went by. */
+static bool pulled[MAX_CPUS];
 static u32 seen_from[MAX_CPUS], seen_to[MAX_CPUS];
 
 static u32 cpus(void) {
@@ -183,6 +184,7 @@ void BPF_PROG(lab_dispatch, s32 cpu, struct task_struct *prev) {
     s32 from = giver(cpu);
     u32 from_length = length(from), to_length = length(cpu), here = cpu & (MAX_CPUS - 1);
     if (from >= 0 && from != cpu && scx_bpf_dsq_move_to_local(queue_of(from))) {
+        pulled[here] = true;
         seen_from[here] = from_length;
         seen_to[here] = to_length;
         add_to_length(from, -1);
@@ -200,7 +202,17 @@ void BPF_PROG(lab_running, struct task_struct *p) {
     if (m == NULL || m->list == cpu || !may_run_on(p, cpu))
         return;
     u32 here = cpu & (MAX_CPUS - 1);
-    note(MOVE, p->pid, m->list, cpu, seen_from[here], seen_to[here]);
+    bool shared = queue_of(m->list) == queue_of(cpu);
+    if (pulled[here] || shared)
+        note(MOVE, p->pid, m->list, cpu, seen_from[here], seen_to[here]);
+    if (m->counted && !pulled[here]) {
+        /* Nobody's choice: it came from another scheduling class, say, and is where it is. */
+        add_to_length(m->list, -1);
+        add_to_length(cpu, 1);
+        if (!shared)
+            note(JOIN, p->pid, cpu, cpu, length(cpu), length(cpu));
+    }
+    pulled[here] = false;
     m->list = cpu;
 }
 
