@@ -262,10 +262,55 @@ START_TEST(without_memory) {
 }
 END_TEST
 
+/* ---- queues ---- */
+
+/* Cores of `width` share a FIFO queue of one task more; all take turns of 10 ms. (With half as many
+ * more, turns in lockstep would look like groups of two, as nobody ever comes to the others.) */
+static lb_trace *queues_of(uint32_t cores, uint32_t width, int turns) {
+    lb_trace *t = new_trace(cores);
+    for (uint32_t first = 0; first < cores; first += width)
+        for (int turn = 0; turn < turns; turn++)
+            for (uint32_t core = 0; core < width; core++) {
+                /* A multiple would tell nothing of queues per core. */
+                uint32_t tasks = width + 1 + (width == 1 && first == 0);
+                uint32_t task = ((uint32_t)turn * width + core) % tasks;
+                add_slice(t, first * 3 + task, (int32_t)(first + core), turn * 10 * ms,
+                          (turn + 1) * 10 * ms);
+            }
+    return seal(t);
+}
+
+START_TEST(queues_are_told_by_slices) {
+    static const struct {
+        uint32_t cores, width;
+        lb_queues queues;
+    } cases[] = {{4, 4, LB_QUEUES_SINGLE},   {2, 2, LB_QUEUES_SINGLE},  {8, 8, LB_QUEUES_SINGLE},
+                 {4, 2, LB_QUEUES_GROUPED},  {8, 2, LB_QUEUES_GROUPED}, {8, 4, LB_QUEUES_GROUPED},
+                 {2, 1, LB_QUEUES_PER_CORE}, {8, 1, LB_QUEUES_PER_CORE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lb_error err;
+        lb_verdict *v;
+        lb_table *table;
+        lb_trace *trace = queues_of(cases[i].cores, cases[i].width, 200);
+        ASSERT_OK(lb_classify(trace, NULL, &v, &err), err);
+        ck_assert_msg(lb_verdict_queues(v) == cases[i].queues, "case %zu: %d", i,
+                      lb_verdict_queues(v));
+        /* Shared queues have no lists to balance. */
+        ASSERT_OK(lb_trace_latency(trace, &table, &err), err);
+        ck_assert((lb_table_meta(table, "queues") != NULL) ==
+                  (cases[i].queues != LB_QUEUES_PER_CORE));
+        lb_table_free(table);
+        lb_verdict_free(v);
+        lb_trace_free(trace);
+    }
+}
+END_TEST
+
 Suite *suite(void) {
     Suite *made = suite_create("evidence");
     ADD(made, "latency", an_idle_core_is_filled, never_is_no_number, unpinning_is_an_event,
         where_nothing_is_seen, predictions_are_seen_again, without_memory);
     ADD(made, "survival", product_limit);
+    ADD(made, "queues", queues_are_told_by_slices);
     return made;
 }
