@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an experiment does when the system refuses: each system call that it needs fails once, at
+ * its n-th use; files of /proc cannot be opened; its controller is stopped (Ctrl-Z). It must end
+ * with an error within a second of the fault, or do without, and leave nothing behind. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "harness.h"
+#include "surroundings.h"
+
+static lb_host *host;
+static lb_error err;
+
+/* ---- calls that fail (--wrap in meson.build; Meson asks for 64-bit offsets) ---- */
+
+/* Only in the calling process, not in workers. */
+static long fails_number = -1; /* the system call; -2: mmap(); -3: fopen() */
+static int countdown, error_number;
+static bool always;
+static pid_t owner;
+
+static bool fails(long number) {
+    if (number != fails_number || countdown == 0 || getpid() != owner)
+        return false;
+    if (--countdown > 0)
+        return false;
+    if (always)
+        countdown = 1;
+    errno = error_number;
+    return true;
+}
+
+static void arm(long number, int n, int error, bool for_ever) {
+    owner = getpid();
+    fails_number = number;
+    countdown = n;
+    error_number = error;
+    always = for_ever;
+}
+
+static bool fired(void) {
+    bool was = countdown == 0 || always;
+    fails_number = -1;
+    return was;
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+void *__real_mmap64(void *address, size_t length, int protection, int flags, int file,
+                    off_t offset);
+void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int file,
+                    off_t offset);
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+
+long __wrap_syscall(long number, ...) {
+    va_list list;
+    long a[6];
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    return fails(number) ? -1 : __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int file,
+                    off_t offset) {
+    return fails(-2) ? MAP_FAILED : __real_mmap64(address, length, protection, flags, file, offset);
+}
+
+FILE *__wrap_fopen64(const char *path, const char *mode) {
+    return fails(-3) ? NULL : __real_fopen64(path, mode);
+}
+
+/* ---- */
+
+static void open_machine(void) {
+    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    if (lb_host_cores(host) < 2) {
+        printf("skipped: only one core may be used\n");
+        exit(77);
+    }
+}
+
+static double seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static lb_workload *workload(double work) {
+    lb_workload *made = NULL;
+    ASSERT_OK(lb_workload_new(&made, &err), err);
+    for (uint32_t i = 0; i < 5; i++)
+        ASSERT_OK(lb_workload_add(made, work, NULL, &err), err);
+    ASSERT_OK(lb_workload_set_first_core(made, 1, 1, &err), err);
+    return made;
+}
+
+static lb_experiment_options tiny(void) {
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    options.unit_work = 0.001;
+    options.budget = 20;
+    return options;
+}
+
+/* The n-th of these calls fails, for n = 1, 2, .. until there are no more. */
+static void sweep(int32_t kind, long number, int error, lb_status expected, const char *words,
+                  int least) {
+    lb_experiment_options options = tiny();
+    lb_workload *works = workload(0.003);
+    surroundings before;
+    int n = 1;
+    options.workers = kind;
+    for (;; n++) {
+        lb_trace *trace = NULL;
+        look_around(&before);
+        double start = seconds();
+        arm(number, n, error, false);
+        lb_status status = lb_experiment_workload(host, works, &options, &trace, &err);
+        bool hit = fired();
+        lb_trace_free(trace);
+        assert_unchanged(&before);
+        assert_childless();
+        if (!hit) {
+            ck_assert_int_eq(status, LB_OK);
+            break;
+        }
+        ck_assert_msg(status == expected, "%ld, %d: %s (%s)", number, n, lb_status_name(status),
+                      status == LB_OK ? "" : err.message);
+        if (expected != LB_OK) {
+            ck_assert_int_eq(err.os_errno, expected == LB_ERR_NOMEM && number == -2 ? 0 : error);
+            ck_assert_msg(strstr(err.message, words) != NULL, "%s", err.message);
+            ck_assert_ptr_null(trace);
+            ck_assert_double_lt(seconds() - start, 5);
+        }
+    }
+    ck_assert_int_gt(n, least);
+    lb_workload_free(works);
+}
+
+START_TEST(fork_fails) {
+    open_machine();
+    sweep(LB_WORKERS_PROCESSES, SYS_clone, EAGAIN, LB_ERR_SYSTEM, "cannot make worker", 5);
+    sweep(LB_WORKERS_PROCESSES, SYS_clone, ENOMEM, LB_ERR_NOMEM, "cannot make worker", 5);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(mmap_fails) {
+    open_machine();
+    sweep(LB_WORKERS_PROCESSES, -2, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
+    sweep(LB_WORKERS_THREADS, -2, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
+    lb_host_free(host);
+}
+END_TEST
+
+START_TEST(affinity_refused) {
+    open_machine();
+    sweep(LB_WORKERS_PROCESSES, SYS_sched_setaffinity, EPERM, LB_ERR_PERMISSION, "worker", 10);
+    sweep(LB_WORKERS_THREADS, SYS_sched_setaffinity, EINVAL, LB_ERR_SYSTEM, "worker", 10);
+    lb_host_free(host);
+}
+END_TEST
+
+/* The controller may not raise itself: it manages all the same. */
+START_TEST(not_raised) {
+    open_machine();
+    lb_experiment_options options = tiny();
+    lb_workload *works = workload(0.01);
+    surroundings before;
+    lb_trace *trace = NULL;
+    look_around(&before);
+    arm(SYS_sched_setattr, 1, EPERM, true);
+    ASSERT_OK(lb_experiment_workload(host, works, &options, &trace, &err), err);
+    ck_assert(fired());
+    assert_unchanged(&before);
+    lb_trace_free(trace);
+    lb_workload_free(works);
+    lb_host_free(host);
+}
+END_TEST
+
+/* Without /proc and /sys there is still a trace; what is not known stays unsaid. */
+START_TEST(no_proc) {
+    open_machine();
+    lb_experiment_options options = tiny();
+    lb_workload *works = workload(0.01);
+    lb_trace *trace = NULL;
+    arm(-3, 1, ENOENT, true);
+    lb_status status = lb_experiment_workload(host, works, &options, &trace, &err);
+    fired();
+    ck_assert_msg(status == LB_OK, "%s", err.message);
+    ck_assert_str_eq(lb_trace_meta(trace, "slice_clock"), "monotonic");
+    size_t slices;
+    lb_trace_slices(trace, &slices);
+    ck_assert_uint_ge(slices, 5);
+    lb_trace_free(trace);
+    lb_workload_free(works);
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- the controller is stopped ---- */
+
+static int tell(void *user, double fraction) {
+    int *pipe_ = user;
+    if (fraction > 0.25 && *pipe_ >= 0) {
+        pid_t workers[64];
+        int n = list_workers(workers, 64);
+        if (write(*pipe_, workers, (size_t)n * sizeof *workers) < 0)
+            return 1;
+        close(*pipe_);
+        *pipe_ = -1;
+    }
+    return 0;
+}
+
+/* CPU seconds that these processes have used, by their CPU clocks. */
+static double cpu_of(const pid_t *workers, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        clockid_t clock;
+        struct timespec time;
+        if (clock_getcpuclockid(workers[i], &clock) == 0 && clock_gettime(clock, &time) == 0)
+            sum += (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    }
+    return sum;
+}
+
+static void sleep_for(double time) {
+    struct timespec pause = {.tv_sec = (time_t)time,
+                             .tv_nsec = (long)((time - (double)(time_t)time) * 1e9)};
+    while (nanosleep(&pause, &pause) != 0 && errno == EINTR) {
+    }
+}
+
+START_TEST(controller_stopped) {
+    open_machine();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t controller = fork();
+    if (controller == 0) {
+        lb_experiment_options options = tiny();
+        options.budget = 60;
+        options.progress = tell;
+        options.progress_user = &ends[1];
+        lb_trace *trace = NULL;
+        lb_status status = lb_experiment_workload(host, workload(1), &options, &trace, &err);
+        if (status != LB_OK)
+            fprintf(stderr, "%s: %s\n", lb_status_name(status), err.message);
+        _exit(status == LB_OK && lb_trace_meta(trace, "controller_stalled_s") != NULL ? 0 : 1);
+    }
+    close(ends[1]);
+    pid_t workers[64];
+    ssize_t bytes = read(ends[0], workers, sizeof workers);
+    close(ends[0]);
+    ck_assert_int_ge(bytes, 2 * (ssize_t)sizeof *workers);
+    size_t n = (size_t)bytes / sizeof *workers;
+    kill(controller, SIGSTOP);
+    /* A second later no worker runs any more. */
+    sleep_for(1);
+    double before = cpu_of(workers, n);
+    sleep_for(0.5);
+    double ran = cpu_of(workers, n) - before;
+    printf("%zu workers of a stopped controller used %.4f s in 0.5 s\n", n, ran);
+    ck_assert_double_lt(ran, 0.05);
+    /* It goes on, and the trace tells. */
+    kill(controller, SIGCONT);
+    int status;
+    ck_assert_int_eq(waitpid(controller, &status, 0), controller);
+    ck_assert_int_eq(status, 0);
+    assert_childless();
+    lb_host_free(host);
+}
+END_TEST
+
+/* ---- a thousand in a row ---- */
+
+START_TEST(thousand) {
+    open_machine();
+    int runs = getenv("LBSCHED_LONG") != NULL ? 1000 : 30;
+    lb_experiment_options options = tiny();
+    lb_workload *works = workload(0.001);
+    surroundings before;
+    look_around(&before);
+    double start = seconds();
+    for (int i = 0; i < runs; i++) {
+        lb_trace *trace = NULL;
+        options.workers = i % 2 == 0 ? LB_WORKERS_PROCESSES : LB_WORKERS_THREADS;
+        ASSERT_OK(lb_experiment_workload(host, works, &options, &trace, &err), err);
+        lb_trace_free(trace);
+    }
+    printf("%d experiments in %.1f s\n", runs, seconds() - start);
+    assert_unchanged(&before);
+    assert_childless();
+    lb_workload_free(works);
+    lb_host_free(host);
+}
+END_TEST
+
+Suite *suite(void) {
+    Suite *s = suite_create("faults");
+    ADD(s, "refused", fork_fails, mmap_fails, affinity_refused, not_raised, no_proc);
+    ADD(s, "stopped", controller_stopped);
+    TCase *row = tcase_create("row");
+    tcase_set_timeout(row, 1200);
+    tcase_add_test(row, thousand);
+    suite_add_tcase(s, row);
+    return s;
+}
