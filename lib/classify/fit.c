@@ -14,6 +14,7 @@
 /* A second, wider search is worth it where lists leave a share of time unexplained between these,
  * and bounds times tasks are few enough. */
 #define DISTURBED_LEAST 0.004
+#define NO_LISTS 1000.0 /* lists so far behind even sharing were not just disturbed */
 #define SEARCH_LEAST 0.01
 #define SEARCH_MOST 0.25
 #define SEARCH_CELLS 50000
@@ -60,7 +61,7 @@ static lb_status fit_policies(lbi_fit *fit, double *workspace, lbi_pace *pace, l
         return lbi_error_nomem(err, "ends");
     fit->log_likelihood[LB_POLICY_UNKNOWN] = lbi_background_fit(p, ends);
     free(ends);
-    lbi_sharing_fit(p, workspace, pace, &fit->sharing);
+    lbi_sharing_fit(p, false, workspace, pace, &fit->sharing);
     fit->log_likelihood[LB_POLICY_IMMEDIATE] = fit->sharing.log_likelihood;
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
         lb_status status = fit_lists(p, (lb_policy)i, (lbi_how){0}, pace, &fit->lists[i], err);
@@ -116,19 +117,34 @@ static lb_policy best_lists(const lbi_fit *fit) {
     return (lb_policy)best;
 }
 
+static void share_again(lbi_fit *fit, double *workspace, lbi_pace *pace) {
+    lbi_progress *p = &fit->progress;
+    double scale = fit->scale[LB_POLICY_IMMEDIATE];
+    lbi_sharing again;
+    lbi_progress_scale(p, scale);
+    lbi_sharing_fit(p, true, workspace, pace, &again);
+    lbi_progress_scale(p, 1 / scale);
+    if (again.log_likelihood <= fit->sharing.log_likelihood)
+        return;
+    fit->sharing = again;
+    fit->log_likelihood[LB_POLICY_IMMEDIATE] =
+        again.log_likelihood + unscaled(p, scale, fit->observations);
+}
+
 /* Lists that explain much of the trace and not all of it may be the right ones, with something that
  * disturbed them, or after a wrong turn of the search. */
-static lb_status search_again(lbi_fit *fit, lbi_pace *pace, lb_error *err) {
+static lb_status search_again(lbi_fit *fit, double *workspace, lbi_pace *pace, lb_error *err) {
     const lbi_progress *p = &fit->progress;
     lb_policy best = best_lists(fit);
     lbi_how how = {.disturbed = true};
-    if (fit->log_likelihood[LB_POLICY_IMMEDIATE] > fit->log_likelihood[best] &&
-        fit->log_likelihood[LB_POLICY_IMMEDIATE] > fit->log_likelihood[LB_POLICY_UNKNOWN] &&
-        fit->sharing.misfit < DISTURBED_LEAST)
+    double even = fit->log_likelihood[LB_POLICY_IMMEDIATE];
+    if (even > fit->log_likelihood[best] + NO_LISTS &&
+        even > fit->log_likelihood[LB_POLICY_UNKNOWN] && fit->sharing.misfit < DISTURBED_LEAST)
         return LB_OK;
     if (fit->lists[best].misfit < DISTURBED_LEAST &&
         fit->log_likelihood[best] > fit->log_likelihood[LB_POLICY_UNKNOWN])
         return LB_OK;
+    share_again(fit, workspace, pace);
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
         lb_status status = search_policy(fit, (lb_policy)i, how, pace, err);
         if (status != LB_OK)
@@ -180,7 +196,7 @@ lb_status lbi_fit_all(lbi_fit *fit, lb_error *err) {
     }
     lbi_progress_scale(p, 1 / scale);
     if (status == LB_OK)
-        status = search_again(&best, &pace, err);
+        status = search_again(&best, workspace, &pace, err);
     free(workspace);
     free(pace.best);
     *fit = best;

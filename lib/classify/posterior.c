@@ -25,6 +25,8 @@
  * or if a policy of lists leaves so little of the time unexplained. */
 #define LEAD 0.05
 #define LISTS_MISFIT 0.04
+#define LEAD_LISTS 20.0  /* .. unless it is so much ahead of them */
+#define LEAD_SHORT 300.0 /* active, with late moves and outliers, was once 221 behind */
 
 /* With so many units that waited, queues are per core if at most the first part of them came to
  * another core, and there is one queue if at least the second part did. Simulated: at most 0.05,
@@ -33,6 +35,9 @@
 #define CHANGES_PER_CORE 0.15
 #define CHANGES_SINGLE 0.4
 #define CHANGES_ODDS 0.005 /* of every other structure then */
+
+/* By so much one search under lists may be ahead of another by luck: 68 were seen. */
+#define LEAD_SEARCH 100.0
 
 static double log_sum(double a, double b) {
     double top = fmax(a, b);
@@ -55,6 +60,7 @@ static lb_status weigh_moments(lbi_fit *fit, double logs[LBI_POLICIES], lb_error
         for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
             double support =
                 lbi_support(p, &fit->lists[best], (lb_policy)best, (lb_policy)i, sizes, tasks);
+            support += fmax(fit->log_likelihood[best] - fit->log_likelihood[i] - LEAD_SEARCH, 0);
             if (i != best)
                 logs[i] = fmax(logs[i], logs[best] - fmax(TEMPER * support, 0));
         }
@@ -72,6 +78,14 @@ static double trust(double misfit, double foreign_percent) {
     return 1 / (1 + pow(misfit / most, 6));
 }
 
+/* By how much even sharing is ahead of all that follows lists. */
+static double lead_of_sharing(const lbi_fit *fit) {
+    double rival = fit->log_likelihood[LB_POLICY_UNKNOWN];
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
+        rival = fmax(rival, fit->log_likelihood[i]);
+    return fit->log_likelihood[LB_POLICY_IMMEDIATE] - rival;
+}
+
 /* Shares that may be uneven for a while can be bent to much. Right ones were ahead of "none of
  * these" by 0.35 for each observation and more in simulated traces. */
 static double trust_sharing(const lbi_fit *fit) {
@@ -79,12 +93,15 @@ static double trust_sharing(const lbi_fit *fit) {
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         least = fmin(least, fit->lists[i].misfit);
     double not_lists = 1 / (1 + pow(LISTS_MISFIT / fmax(least, 1e-6), 8));
+    if (lead_of_sharing(fit) > LEAD_LISTS)
+        not_lists = 1;
     double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
     lead /= (double)fit->observations;
     return lead > 0 ? not_lists / (1 + pow(LEAD / lead, 6)) : 0;
 }
 
-/* What speaks for even sharing must be rates that are even, or change between ends. */
+/* What speaks for even sharing must be rates that are even, or change between ends; where ends come
+ * faster than shares even out, lists that nobody touches must be far behind instead. */
 static double evenness(lbi_fit *fit) {
     lbi_progress *p = &fit->progress;
     double even = 0, lists = -INFINITY;
@@ -98,7 +115,7 @@ static double evenness(lbi_fit *fit) {
         if (scale == fit->scale[LB_POLICY_IMMEDIATE])
             even = e.even + rescale;
     }
-    return even - lists;
+    return even - lists + fmax(lead_of_sharing(fit) - LEAD_SHORT, 0);
 }
 
 lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {

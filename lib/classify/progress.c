@@ -16,8 +16,10 @@
 #define BLOCK 256      /* units of one task whose durations are judged together */
 #define BLOCK_LEAST 64 /* fewer are judged by the whole trace */
 #define LONG_UNIT 3.5  /* times the block's typical duration: not progress but a mishap */
-#define TYPICAL 0.65   /* of all time passes in units up to the typical duration */
-#define SCALE_WAITS 5  /* an interval must last that many waits to tell the scale */
+#define LONG_WAIT                                                                                  \
+    0.3              /* of a wait: no unit is so long, since lists change in the midst of a block */
+#define TYPICAL 0.65 /* of all time passes in units up to the typical duration */
+#define SCALE_WAITS 5 /* an interval must last that many waits to tell the scale */
 #define SCALE_QUANTILE 0.3
 #define SCALE_SAME 0.01
 #define SPREAD_LEAST 0.1 /* of a unit's work: standard deviation over mean */
@@ -260,7 +262,7 @@ static void fill_task(lbi_progress *p, uint32_t task, const lb_unit *units, size
         if (j == block_end) {
             size_t length = block_length(count - j);
             block_end += length;
-            limit = LONG_UNIT * *typical++;
+            limit = LONG_UNIT * fmax(*typical++, LONG_WAIT * p->wait);
             rate = mean_cpu * (double)length /
                    (seconds(units[block_end - 1].end_ns) - seconds(units[j].start_ns));
         }

@@ -5,7 +5,7 @@
 
 #include "classify/history.h"
 
-#define EVEN_SECONDS 0.5 /* after which an uneven share has typically moved on, on four cores */
+#define EVEN_SECONDS 0.5 /* after which an uneven share has typically moved on */
 #define EVEN_WAITS 5     /* an interval must last that many waits to tell a rate */
 #define ODD 0.02         /* how often a rate is neither */
 
@@ -57,15 +57,19 @@ static double left_uneven(const lbi_history *h, uint32_t *tasks) {
     return one_list(h, a, (uint16_t)(a + 1), tasks) + one_list(h, b, (uint16_t)(b - 1), tasks);
 }
 
-/* A core idle, another with two tasks or more, and nobody moved: one of them would run alone. */
+/* A core idle, another with two tasks or more, and nobody moved: one of them, nobody knows which,
+ * would run alone. */
 static double left_idle(const lbi_history *h) {
-    double least = INFINITY;
+    double moved = 0;
+    size_t n = 0;
     if (h->now.idle == 0 || h->now.longest < 2)
         return 0;
     for (uint32_t task = h->now.alive; task < h->p->tasks; task++)
-        if (h->size[task] >= 2)
-            least = fmin(least, lbi_gain(h, task, h->size[task], 1));
-    return isfinite(least) ? least : 0;
+        if (h->size[task] >= 2) {
+            moved += exp(-lbi_gain(h, task, h->size[task], 1));
+            n++;
+        }
+    return n > 0 ? -log(moved / (double)n) : 0;
 }
 
 double lbi_support(const lbi_progress *progress, const lbi_lists *lists, lb_policy policy,
@@ -124,8 +128,7 @@ lbi_evenness lbi_measure_evenness(const lbi_progress *p) {
         double variance =
             ((double)longer / (size + 1) + (double)(p->cores - longer) / size) / alive -
             square((double)p->cores / alive);
-        double rotation = EVEN_SECONDS * fmax(1, p->cores / 4.0);
-        double uneven = variance * fmin(1, 2 * rotation / length);
+        double uneven = variance * fmin(1, 2 * EVEN_SECONDS / length);
         for (uint32_t i = first; i < p->tasks; i++) {
             double seen = lbi_seen(p, i, from, to);
             if (seen > length / 2)

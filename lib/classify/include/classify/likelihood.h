@@ -65,8 +65,9 @@ typedef struct lbi_sharing {
     double log_still; /* log of how probable it is that nothing was rotated in all the trace */
 } lbi_sharing;
 
-void lbi_sharing_fit(const lbi_progress *progress, double *workspace, lbi_pace *pace,
-                     lbi_sharing *ret_sharing);
+/* `disturbed`: a core may be away for a while, or a task that is not in the trace be there. */
+void lbi_sharing_fit(const lbi_progress *progress, bool disturbed, double *workspace,
+                     lbi_pace *pace, lbi_sharing *ret_sharing);
 /* The numbers of double that lbi_sharing_fit() needs. */
 size_t lbi_sharing_workspace(const lbi_progress *progress);
 
