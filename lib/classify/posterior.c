@@ -25,7 +25,8 @@
  * or if a policy of lists leaves so little of the time unexplained. */
 #define LEAD 0.05
 #define LISTS_MISFIT 0.04
-#define LEAD_LISTS 20.0  /* .. unless it is so much ahead of them */
+#define LEAD_LISTS 20.0 /* .. unless it is so much ahead of them and explains nearly all */
+#define LEAD_MISFIT 0.01
 #define LEAD_SHORT 300.0 /* active, with late moves and outliers, was once 221 behind */
 
 /* With so many units that waited, queues are per core if at most the first part of them came to
@@ -93,7 +94,7 @@ static double trust_sharing(const lbi_fit *fit) {
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         least = fmin(least, fit->lists[i].misfit);
     double not_lists = 1 / (1 + pow(LISTS_MISFIT / fmax(least, 1e-6), 8));
-    if (lead_of_sharing(fit) > LEAD_LISTS)
+    if (lead_of_sharing(fit) > LEAD_LISTS && fit->sharing.misfit < LEAD_MISFIT)
         not_lists = 1;
     double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
     lead /= (double)fit->observations;

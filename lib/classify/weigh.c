@@ -92,7 +92,7 @@ static void weigh_rotations(const lbi_dwell *d, double ret[LBI_POLICIES]) {
 
 /* The queues that a policy may have, before anything is seen. */
 static const double queues_prior[LBI_POLICIES][LBI_QUEUES] = {
-    [LB_POLICY_UNKNOWN] = {0.1, 0.4, 0.4, 0.1}, [LB_POLICY_NONE] = {0, 0.99, 0, 0.01},
+    [LB_POLICY_UNKNOWN] = {0.1, 0.4, 0.4, 0.1},   [LB_POLICY_NONE] = {0, 0.99, 0, 0.01},
     [LB_POLICY_LAZY] = {0, 0.99, 0, 0.01},        [LB_POLICY_ACTIVE] = {0, 0.99, 0, 0.01},
     [LB_POLICY_IMMEDIATE] = {0, 0.45, 0.45, 0.1},
 };
