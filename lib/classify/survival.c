@@ -13,7 +13,8 @@ static int by_time(const void *a, const void *b) {
 }
 
 void lbi_waits_sort(lbi_wait *waits, size_t n) {
-    qsort(waits, n, sizeof *waits, by_time);
+    if (n > 0)
+        qsort(waits, n, sizeof *waits, by_time);
 }
 
 double lbi_wait_quantile(const lbi_wait *waits, size_t n, double p) {
