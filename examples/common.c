@@ -258,7 +258,7 @@ enum {
     POINTS = sizeof points / sizeof *points
 };
 
-static void write_plot(FILE *gnuplot, const lb_trace *trace, const char *path) {
+static void write_head(FILE *gnuplot, const char *path) {
     fprintf(gnuplot, "set terminal %s size 1000,600 background rgb 'white'\n",
             ends_with(path, ".svg") ? "svg" : "pngcairo");
     fprintf(gnuplot, "set output '");
@@ -267,8 +267,11 @@ static void write_plot(FILE *gnuplot, const lb_trace *trace, const char *path) {
             fputc('\'', gnuplot);
         fputc(*c, gnuplot);
     }
-    fprintf(gnuplot, "'\n"
-                     "set title 'Duration of a unit of work over time; dotted: a task ended'\n"
+    fprintf(gnuplot, "'\n");
+}
+
+static void write_plot(FILE *gnuplot, const lb_trace *trace) {
+    fprintf(gnuplot, "set title 'Duration of a unit of work over time; dotted: a task ended'\n"
                      "set xlabel 'time (s)'\n"
                      "set ylabel 'duration of a unit (ms)'\n"
                      "set yrange [0:*]\n"
@@ -323,18 +326,20 @@ static bool is_whole(const char *path) {
     return n == 0 || (n > 0 && memmem(tail, (size_t)n, end, strlen(end)) != NULL);
 }
 
-int plot_trace(const lb_trace *trace, const char *path) {
-    size_t n;
-    if (lb_trace_units(trace, &n) == NULL)
-        return fail("nothing to plot to %s: the trace has no units", path);
+FILE *open_plot(const char *path) {
     /* A gnuplot that is not there or gave up must not end us with SIGPIPE. Where it cannot open the
      * file it draws on its standard output. */
     signal(SIGPIPE, SIG_IGN);
     fflush(stdout);
     FILE *gnuplot = popen("exec gnuplot -d >/dev/null", "w");
     if (gnuplot == NULL)
-        return fail("cannot start gnuplot: %s", strerror(errno));
-    write_plot(gnuplot, trace, path);
+        fail("cannot start gnuplot: %s", strerror(errno));
+    else
+        write_head(gnuplot, path);
+    return gnuplot;
+}
+
+int close_plot(FILE *gnuplot, const char *path) {
     int status = pclose(gnuplot);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail("cannot plot to %s: gnuplot is not installed", path);
@@ -343,4 +348,15 @@ int plot_trace(const lb_trace *trace, const char *path) {
     if (!is_whole(path))
         return fail("cannot plot to %s: gnuplot could not write all of it", path);
     return STATUS_OK;
+}
+
+int plot_trace(const lb_trace *trace, const char *path) {
+    size_t n;
+    if (lb_trace_units(trace, &n) == NULL)
+        return fail("nothing to plot to %s: the trace has no units", path);
+    FILE *gnuplot = open_plot(path);
+    if (gnuplot == NULL)
+        return STATUS_ERROR;
+    write_plot(gnuplot, trace);
+    return close_plot(gnuplot, path);
 }

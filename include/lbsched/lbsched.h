@@ -1354,6 +1354,13 @@ uint32_t lb_host_cores(const lb_host *host);
 /** How many physical cores are behind them. @since 0.1 */
 uint32_t lb_host_physical_cores(const lb_host *host);
 
+/** The groups into which the cores are parted: packages, or where there is one only its NUMA nodes,
+ * or caches.
+ * @param ret_groups how many; 1 where nothing parts the cores into sets of one size
+ * @param ret_cores how many cores each has
+ * @since 0.1 */
+void lb_host_groups(const lb_host *host, uint32_t *ret_groups, uint32_t *ret_cores);
+
 /** The system's number of a core.
  * @param core below lb_host_cores()
  * @return UINT32_MAX: no such core
@@ -1517,6 +1524,38 @@ lb_status lb_experiment_run(const lb_host *host, lb_experiment_kind kind,
 lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workload,
                                  const lb_experiment_options *options, lb_trace **ret_trace,
                                  lb_error *err);
+
+/** Measures what large weight differences cost, after Rao, "Large weight differential leads to
+ * inefficient load balancing" (2010): for each level one soaker a core, alone first (the control),
+ * then with the normal tasks, `seconds` each; all levels in each repeat, every time in another
+ * order. All workers have SCHED_OTHER or SCHED_IDLE, whatever the caller's class. A row for each
+ * level ("nice 5", "idle") with means over the repeats; percents of all cores' time, from
+ * /proc/stat, unless said otherwise; NAN: not told by this system. The columns
+ * - weight_ratio: of a soaker to a normal task;
+ * - ideal_idle_percent: by the infeasible-weights rule: 0;
+ * - idle_percent, idle_stddev: and its deviation over samples of a second each, of all repeats (of
+ *   the whole time, where that is below 2 s);
+ * - control_idle_percent: with the soakers alone;
+ * - user, nice, system, iowait, irq, softirq, steal;
+ * - interrupts_per_s: of the whole system;
+ * - ideal_normal_percent, normal_percent, normal_stddev: CPU time of a normal task, 100 being one
+ *   core, ideal, measured, and its deviation over the repeats;
+ * - ideal_soaker_percent, soaker_percent: likewise, of a soaker;
+ * - idle_waiting_percent: by slices, time in which none of the workers ran on a core though one of
+ *   them waited; what others used is in it;
+ * - foreign_percent: what others used;
+ * - disturbed: how many of the repeats something else disturbed.
+ *
+ * A level that this process may not have (one below its own nice level, without the right) is a row
+ * of NAN but for the ideals, and the metadata `finding_not_measured` says why.
+ * @param host NULL: this machine
+ * @param options NULL: the defaults; groups and group_cores are without effect
+ * @param ret_table the caller frees it with lb_table_free()
+ * @param err may be NULL
+ * @return as lb_experiment_run()
+ * @since 0.1 */
+lb_status lb_experiment_weights(const lb_host *host, const lb_weights_options *options,
+                                lb_table **ret_table, lb_error *err);
 
 /** Runs #LB_EXPERIMENT_DETECT, adaptive, on a scheduler that is known: the calling thread stands in
  * for the kernel's balancing. Workers stay bound to one core each and are moved as the model says

@@ -92,6 +92,40 @@ static bool find_all(const lbi_sight *sight, lb_host *host) {
     return true;
 }
 
+/* Whether the objects of a type part the cores into two or more sets of one size. */
+static bool parts(hwloc_topology_t topology, hwloc_const_bitmap_t set, hwloc_obj_type_t type,
+                  lb_host *host) {
+    uint32_t groups = 0, size = 0, sum = 0;
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology, type, o)) != NULL;) {
+        uint32_t cores = 0;
+        for (int cpu = -1; (cpu = hwloc_bitmap_next(o->cpuset, cpu)) >= 0;)
+            cores += hwloc_bitmap_isset(set, (unsigned)cpu) ? 1 : 0;
+        if (cores == 0)
+            continue;
+        if (size != 0 && cores != size)
+            return false;
+        size = cores;
+        sum += cores;
+        groups++;
+    }
+    if (groups < 2 || sum != host->cores)
+        return false;
+    host->groups = groups;
+    host->group_cores = size;
+    return true;
+}
+
+/* What a scheduler balances among: packages, or within one its NUMA nodes or caches. */
+static void find_groups(hwloc_topology_t topology, hwloc_const_bitmap_t set, lb_host *host) {
+    if (parts(topology, set, HWLOC_OBJ_PACKAGE, host) ||
+        parts(topology, set, HWLOC_OBJ_NUMANODE, host) ||
+        parts(topology, set, HWLOC_OBJ_L3CACHE, host) ||
+        parts(topology, set, HWLOC_OBJ_L2CACHE, host))
+        return;
+    host->groups = 1;
+    host->group_cores = host->cores;
+}
+
 static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
                           const lb_host_options *options, bool described, lb_host **ret_host,
                           lb_error *err) {
@@ -107,6 +141,7 @@ static lb_status host_new(hwloc_topology_t topology, hwloc_const_bitmap_t set,
     /* Some systems tell nothing of physical cores. */
     if (host->physical_cores == 0)
         host->physical_cores = host->cores;
+    find_groups(topology, set, host);
     host->cpus = lbi_array_new(host->cores, sizeof *host->cpus);
     host->description = describe(topology, options, host);
     if (host->cpus == NULL || host->description == NULL) {
@@ -238,6 +273,11 @@ const char *lb_host_finding(const lb_host *host, size_t index) {
 
 uint32_t lb_host_cores(const lb_host *host) {
     return host->cores;
+}
+
+void lb_host_groups(const lb_host *host, uint32_t *ret_groups, uint32_t *ret_cores) {
+    *ret_groups = host->groups;
+    *ret_cores = host->group_cores;
 }
 
 uint32_t lb_host_physical_cores(const lb_host *host) {

@@ -42,6 +42,11 @@ const char *lb_host_description(const lb_host *host) {
     return "";
 }
 
+void lb_host_groups(const lb_host *host, uint32_t *ret_groups, uint32_t *ret_cores) {
+    (void)host;
+    *ret_groups = *ret_cores = 0;
+}
+
 double lb_host_quota(const lb_host *host) {
     (void)host;
     return INFINITY;
@@ -81,6 +86,14 @@ lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workloa
     (void)workload;
     (void)options;
     (void)ret_trace;
+    return refuse(err);
+}
+
+lb_status lb_experiment_weights(const lb_host *host, const lb_weights_options *options,
+                                lb_table **ret_table, lb_error *err) {
+    (void)host;
+    (void)options;
+    (void)ret_table;
     return refuse(err);
 }
 

@@ -18,7 +18,8 @@ typedef struct lbi_findings {
 
 struct lb_host {
     uint32_t cores, physical_cores;
-    uint32_t *cpus; /* the system's number of each core, ascending */
+    uint32_t groups, group_cores; /* of one size each; one of all, where there are none */
+    uint32_t *cpus;               /* the system's number of each core, ascending */
     char *description;
     bool described; /* read from a file or a text: nothing can run on it */
     double quota;   /* CPUs that a control group allows; INFINITY: all */

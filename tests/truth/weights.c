@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels since Linux 5.10 at the latest waste nothing over weights: with soakers of nice 0 to 19
+ * and SCHED_IDLE no core idles beside a normal task, and where weights cap that at one core it gets
+ * it. At nice 0 the share of three tasks on two cores is a matter of chance over a few seconds, so
+ * that only idling is judged there. Skipped where others use the machine. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lbsched/lbsched.h"
+
+#define IDLE 2.0    /* percentage points */
+#define SHARE 0.05  /* of the ideal */
+#define FOREIGN 3.0 /* percent, from which on nothing can be said */
+
+int main(void) {
+    static const int32_t levels[] = {0, 5, 10, 15, 19, LB_LEVEL_IDLE};
+    lb_weights_options o;
+    lb_table *table;
+    lb_error err;
+    lb_weights_options_init(&o, sizeof o);
+    o.levels = levels;
+    o.level_count = sizeof levels / sizeof *levels;
+    o.repeats = 1;
+    o.seconds = 1.5;
+    lb_status status = lb_experiment_weights(NULL, &o, &table, &err);
+    if (status == LB_ERR_UNSUPPORTED || status == LB_ERR_PERMISSION) {
+        printf("skipped: %s\n", err.message);
+        return 77;
+    }
+    if (status != LB_OK) {
+        printf("FAILED: %s\n", err.message);
+        return 1;
+    }
+    int failures = 0, skipped = 0;
+    for (size_t i = 0; i < lb_table_rows(table); i++) {
+        double idle = lb_table_get(table, i, "idle_percent");
+        double share = lb_table_get(table, i, "normal_percent");
+        double ideal = lb_table_get(table, i, "ideal_normal_percent");
+        double foreign = lb_table_get(table, i, "foreign_percent");
+        printf("%s: idle %.2f %%, normal task %.1f %% of a core (ideal %.1f), others %.2f %%\n",
+               lb_table_label(table, i), idle, share, ideal, foreign);
+        if (isnan(idle) || !(foreign <= FOREIGN)) {
+            skipped++;
+            continue;
+        }
+        failures += !(idle <= IDLE);
+        failures += ideal == 100 && !(fabs(share / ideal - 1) <= SHARE);
+    }
+    lb_table_free(table);
+    if (failures > 0) {
+        printf("FAILED: %d bounds\n", failures);
+        return 1;
+    }
+    if (skipped > 0) {
+        printf("skipped: others used the machine, or a level could not be had, %d times\n",
+               skipped);
+        return 77;
+    }
+    return 0;
+}
