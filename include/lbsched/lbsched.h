@@ -1546,8 +1546,9 @@ lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workloa
  * - foreign_percent: what others used;
  * - disturbed: how many of the repeats something else disturbed.
  *
- * A level that this process may not have (one below its own nice level, without the right) is a row
- * of NAN but for the ideals, and the metadata `finding_not_measured` says why.
+ * A level that cannot be had is a row of NAN but for the ideals, and the metadata
+ * `finding_not_measured` says why: a process above nice 0 without the right to lower it cannot have
+ * the normal task, and so none; another may be refused SCHED_IDLE.
  * @param host NULL: this machine
  * @param options NULL: the defaults; groups and group_cores are without effect
  * @param ret_table the caller frees it with lb_table_free()
