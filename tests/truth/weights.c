@@ -9,9 +9,11 @@
 
 #include "lbsched/lbsched.h"
 
-#define IDLE 2.0    /* percentage points */
-#define SHARE 0.05  /* of the ideal */
-#define FOREIGN 3.0 /* percent, from which on nothing can be said */
+#define IDLE 2.0   /* percentage points */
+#define SHARE 0.05 /* of the ideal */
+/* Percent of all cores, above which nothing can be said: on two cores it is twice as much of the
+ * one that the normal task has, and must stay well below SHARE. */
+#define FOREIGN 1.0
 
 int main(void) {
     static const int32_t levels[] = {0, 5, 10, 15, 19, LB_LEVEL_IDLE};
