@@ -30,7 +30,8 @@ bool lbi_rank_sum_test(const double *a, size_t n, const double *b, size_t m, dou
                        double *ret_p);
 
 /* The interval of the shift between two samples that the rank sum test does not reject: of all n m
- * differences between them, sorted. *ret_possible is false where they are too few. False: no memory.
+ * differences between them, sorted. *ret_possible is false where they are too few. False: no
+ * memory.
  */
 bool lbi_shift_interval(const double *differences, size_t n, size_t m, double confidence,
                         double *ret_low, double *ret_high, bool *ret_possible);

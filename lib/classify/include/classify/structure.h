@@ -16,7 +16,7 @@ typedef struct lbi_structure {
     uint32_t *group; /* [core seen] */
     uint32_t cores_seen;
     double log_likelihood[LBI_QUEUES]; /* tempered; 0 where there are no turns */
-    bool shared; /* cores rather share queues than not */
+    bool shared;                       /* cores rather share queues than not */
 } lbi_structure;
 
 /* Reads all sightings, and rewinds them. Freed with lbi_structure_free() in any case. */

@@ -8,8 +8,8 @@
 #include "base/error.h"
 
 /* Reads all that `path` has to give (a pipe too). The caller frees *ret_data, which is not
- * terminated. LB_ERR_IO, LB_ERR_NOMEM; LB_ERR_FORMAT at the first zero byte, as what is read is text,
- * and a device without an end would take all memory. */
+ * terminated. LB_ERR_IO, LB_ERR_NOMEM; LB_ERR_FORMAT at the first zero byte, as what is read is
+ * text, and a device without an end would take all memory. */
 lb_status lbi_file_read(const char *path, char **ret_data, size_t *ret_length, lb_error *err);
 
 /* Writes a file. A regular file, and one that is not there yet, is written beside and renamed once
