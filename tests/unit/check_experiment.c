@@ -276,7 +276,8 @@ START_TEST(detect_records) {
     /* The unit is a whole number of chunks, and near what was asked for. */
     double chunk = meta_number(trace, "chunk_s"), unit = lb_trace_unit_work(trace);
     ck_assert_double_lt(fabs(unit / chunk - round(unit / chunk)), 1e-3);
-    ck_assert_double_lt(fabs(unit - options.unit_work), chunk);
+    /* What a chunk takes differs between calibration and run on a machine that others use. */
+    ck_assert_double_lt(fabs(unit / options.unit_work - 1), 0.05);
     /* Every task was bound, let go and told to end, and ended no sooner than told. */
     size_t marks_n, kinds[LB_MARK_END + 1] = {0};
     const lb_mark *marks = lb_trace_marks(trace, &marks_n);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "harness.h"
 
 static lb_trace *new_trace(uint32_t cores) {
@@ -21,7 +22,11 @@ static void add_unit(lb_trace *trace, uint32_t task, uint32_t index, int64_t sta
 
 static double meta(const lb_table *table, const char *key) {
     ck_assert_ptr_nonnull(lb_table_meta(table, key));
-    return strtod(lb_table_meta(table, key), NULL);
+    /* Not by strtod(), which reads 0 of "0.28" under a comma locale. */
+    const char *text = lb_table_meta(table, key);
+    double value;
+    ck_assert(lbi_parse_number(text, text + strlen(text), &value));
+    return value;
 }
 
 /* Two cores. Tasks 0, 1, 2 from 0 ms; 2 ends at 60, 1 at 100, 0 at 130 ms. */
