@@ -434,8 +434,11 @@ static lb_status run(const lb_host *host, const lb_weights_options *options, lb_
     lb_status status = LB_OK;
     if (p.results == NULL || p.idle == NULL || p.clocks == NULL)
         status = lbi_error_nomem(err, "the results");
-    else
+    if (status == LB_OK) {
+        /* What cannot be measured stays so. */
+        memset(p.results, 0, n * sizeof *p.results);
         status = run_all(&p, err);
+    }
     if (status == LB_OK)
         status = make_table(&p, ret_table, err);
     lbi_text_free(&p.refused);

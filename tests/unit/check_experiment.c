@@ -807,6 +807,9 @@ END_TEST
 /* ---- resources ---- */
 
 START_TEST(no_room) {
+#ifdef __SANITIZE_ADDRESS__
+    return; /* its allocator ends the program where there is no room */
+#endif
     open_machine();
     surroundings before;
     look_around(&before);
