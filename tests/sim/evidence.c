@@ -69,7 +69,7 @@ static void run(uint64_t seed, uint32_t noise, tally tallies[]) {
         die("the simulation failed", NULL);
     lb_error err;
     lb_trace *trace;
-    lb_verdict *verdict;
+    lb_verdict *verdict = NULL;
     if (timeslice_trace(&result, &trace, &err) != LB_OK ||
         lb_classify(trace, NULL, &verdict, &err) != LB_OK)
         die("no verdict", &err);
