@@ -11,7 +11,8 @@
 #define EXCHANGE 2.0 /* .. and for the exchange as a whole */
 #define MENDED                                                                                     \
     -1.0 /* of two histories that say the same, the one that needed no mending is meant */
-#define EXCHANGES 12u /* at most, in a state at a bound */
+#define OBSERVATIONS 60 /* rates of fewer windows say the contrary by luck */
+#define EXCHANGES 12u   /* at most, in a state at a bound */
 
 /* What a stretch at one length of the task's list scores up to the present bound. */
 static lbi_claim_value replay(const lbi_search *s, uint32_t task, size_t from, uint16_t size) {
@@ -101,6 +102,8 @@ static void exchange(lbi_search *s, lbi_state *h, uint32_t a, uint32_t b) {
 
 void lbi_repair_choices(lbi_search *s) {
     s->claim_count = 0;
+    if (s->p->observed[s->p->bounds - 1] < OBSERVATIONS)
+        return;
     for (size_t i = 0; i < s->now.count; i++) {
         lbi_state *h = &s->now.states[i];
         unsigned count = 0;

@@ -119,6 +119,17 @@ static double evenness(lbi_fit *fit) {
     return even - lists + fmax(lead_of_sharing(fit) - LEAD_SHORT, 0);
 }
 
+/* Where even sharing explains all and lists do not, lists must be ahead by more than their search
+ * may be by luck. */
+static void believe_sharing(const lbi_fit *fit, double logs[LBI_POLICIES]) {
+    for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
+        double luck = fit->log_likelihood[i] - fit->log_likelihood[LB_POLICY_IMMEDIATE];
+        if (fit->lists[i].misfit < fit->sharing.misfit + LEAD_MISFIT || luck > LEAD_LISTS)
+            continue;
+        logs[LB_POLICY_IMMEDIATE] = fmax(logs[LB_POLICY_IMMEDIATE], logs[i]);
+    }
+}
+
 lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     double logs[LBI_POLICIES] = {0}, top = -INFINITY, sum = 0;
     if (fit->progress.unusable == LBI_USABLE) {
@@ -129,6 +140,7 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
             return status;
         logs[LB_POLICY_UNKNOWN] = fmax(logs[LB_POLICY_UNKNOWN],
                                        logs[LB_POLICY_IMMEDIATE] - TEMPER * fmax(evenness(fit), 0));
+        believe_sharing(fit, logs);
         /* As long as nothing was rotated, immediate looks like active. */
         logs[LB_POLICY_IMMEDIATE] =
             log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);

@@ -22,6 +22,7 @@
 #define SCALE_WAITS 5 /* an interval must last that many waits to tell the scale */
 #define SCALE_QUANTILE 0.3
 #define SCALE_SAME 0.01
+#define SPREAD_COUNT 14  /* fewer pairs of windows do not tell */
 #define SPREAD_LEAST 0.1 /* of a unit's work: standard deviation over mean */
 #define SPREAD_MOST 3.0
 #define SPREAD_ROOM ((size_t)1 << 16)
@@ -398,7 +399,7 @@ static double unit_spread(const lbi_progress *p, double *values, size_t room) {
             values[count++] = (off * off - 6 * p->grain * p->grain) / (p->unit_work * done);
         }
     }
-    if (count == 0)
+    if (count < SPREAD_COUNT)
         return SPREAD_LEAST;
     qsort(values, count, sizeof *values, by_value);
     double variance = values[(size_t)(0.4 * (double)count)] / 0.275;
