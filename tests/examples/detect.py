@@ -84,11 +84,13 @@ with tempfile.TemporaryDirectory() as folder:
 table = subprocess.run([detect, "--self-test", "--json", "--seed", "1"], capture_output=True,
                        text=True, timeout=200)
 assert table.returncode in (0, 3), table
-tests = read_json(table.stdout)["rows"]
-assert [test["label"] for test in tests] == ["none", "lazy", "active", "immediate", "single queue"]
+table_of_tests = read_json(table.stdout)
+tests = rows(table_of_tests)
+labels = table_of_tests["labels"]
+assert labels == ["none", "lazy", "active", "immediate", "single queue"]
 assert (table.returncode == 0) == all(test["right"] == 1 for test in tests)
-for test in tests:
-    print(f"emulated {test['label']}: right {test['right']}, {test['probability']:.4f} after "
+for label, test in zip(labels, tests):
+    print(f"emulated {label}: right {test['right']}, {test['probability']:.4f} after "
           f"{test['seconds']} s, {test['foreign_percent']} % foreign CPU time")
 
 # The other experiments: a table each.
