@@ -154,7 +154,7 @@ if wants build || wants locale; then
             if check "locale: make de_DE.UTF-8" \
                 localedef -i de_DE -f UTF-8 "$out/locale/de_DE.UTF-8"; then
                 LOCPATH=$out/locale LBSCHED_TEST_LOCALE=de_DE.UTF-8 \
-                    run_tests locale normal --suite unit
+                    run_tests locale normal --suite unit --no-suite workers
             fi
         fi
     fi
