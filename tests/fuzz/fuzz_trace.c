@@ -6,18 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "lbsched/lbsched.h"
 #include "trace/tasks.h"
-
-#define CHECK(condition_)                                                                          \
-    do {                                                                                           \
-        if (!(condition_)) {                                                                       \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition_);                       \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void compare(const lb_trace *a, const lb_trace *b) {
     size_t n, m;

@@ -6,17 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "lbsched/lbsched.h"
-
-#define CHECK(condition_)                                                                          \
-    do {                                                                                           \
-        if (!(condition_)) {                                                                       \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition_);                       \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lb_verdict *verdict = NULL, *back = NULL;
