@@ -40,11 +40,15 @@ static lb_status add_units(const lbi_crew *crew, uint32_t worker, lb_trace *trac
     g->lost_units += units - kept;
     for (size_t i = 0; i < kept; i++) {
         const lbi_record *record = &records[i];
-        if (after_cutoff(crew, since_origin(crew, g, record->end)))
+        int64_t end = since_origin(crew, g, record->end);
+        /* It saw that time pass by the clock; ticks become nanoseconds less exactly. */
+        if (i + 1 == units && slot->due_ns != 0 && end < slot->due_ns - crew->origin_ns)
+            end = slot->due_ns - crew->origin_ns;
+        if (after_cutoff(crew, end))
             break;
         lb_unit unit = {
             .start_ns = since_origin(crew, g, record->start),
-            .end_ns = since_origin(crew, g, record->end),
+            .end_ns = end,
             .cpu_ns = record->cpu_ns,
             .task = worker,
             .index = (uint32_t)i,

@@ -262,6 +262,24 @@ static void sleep_through(running *task, lbi_nap *nap) {
     begin_unit(task);
 }
 
+/* Whether the last reading, not this moment, is past that time: in between others may have run. */
+static bool has_passed(const recorder *r, int64_t time_ns) {
+    int64_t now = lbi_now();
+    if (now < time_ns)
+        return false;
+    int64_t ticks = lbi_read(r->arena->tsc).ticks - r->span->end;
+    return now - (int64_t)((double)ticks / r->arena->ticks_per_ns) >= time_ns;
+}
+
+/* Whether it was to end by then, and its last reading says so. */
+static bool is_due(const running *task, int64_t time_ns) {
+    const recorder *r = &task->recorder;
+    if (!has_passed(r, time_ns))
+        return false;
+    r->slot->due_ns = time_ns;
+    return true;
+}
+
 /* What is due at the last reading. False: it is time to end. */
 static bool attend(running *task) {
     recorder *r = &task->recorder;
@@ -279,24 +297,15 @@ static bool attend(running *task) {
     double ticks = next > now ? (double)(next - now) * r->arena->ticks_per_ns : 0;
     if (ticks < (double)(r->look - r->span->end))
         r->look = r->span->end + (int64_t)ticks;
-    slot->stopped = now >= slot->stop_ns;
+    slot->stopped = is_due(task, slot->stop_ns);
     return !slot->stopped;
-}
-
-/* Whether the last reading, not this moment, is past that time: in between others may have run. */
-static bool has_passed(const recorder *r, int64_t time_ns) {
-    int64_t now = lbi_now();
-    if (now < time_ns)
-        return false;
-    int64_t ticks = lbi_read(r->arena->tsc).ticks - r->span->end;
-    return now - (int64_t)((double)ticks / r->arena->ticks_per_ns) >= time_ns;
 }
 
 /* Between two units only, so that a trace of tasks that are told to end holds whole ones. */
 static bool ends(const running *task) {
     const recorder *r = &task->recorder;
     return task->done == 0 &&
-           has_passed(r, atomic_load_explicit(&r->slot->deadline_ns, memory_order_relaxed));
+           is_due(task, atomic_load_explicit(&r->slot->deadline_ns, memory_order_relaxed));
 }
 
 /* Units without a gap between them: one's end is the next one's start. */

@@ -79,6 +79,7 @@ typedef struct lbi_slot {
     _Atomic size_t units; /* more than `capacity`: the last ones are lost */
     int64_t slice_ns;     /* its time slice */
     bool stopped;         /* by stop_ns */
+    int64_t due_ns;       /* when it was to end, and did; 0: it was not told to */
     uint64_t lost_spans;
     int64_t stalled_ns; /* waited for the controller */
     int64_t cpu_ns;     /* CPU time of its whole life */
