@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What run.sh kept of `probe model` and `probe host`: tables and faults."""
+"""What run.sh kept of `probe model`, `probe host` and `detect --measure`: tables and faults."""
 import json
 import os
 import statistics
@@ -74,3 +74,26 @@ def host_row(kernel, smp, folder):
 
 
 HOST_COLUMNS = ["kernel", "-smp", "cores", "physical", "findings"]
+
+
+MEASURES = ("profile-", "latency-", "events-")
+
+
+def measure_tables(kernel, name, folder):
+    """The table of each run: a title, the columns and the rows."""
+    tables, faults = [], []
+    for base in numbered(folder, ".status"):
+        title = "%s, %s, %s, run %s" % (kernel, name.split("-", 1)[1], name.split("-")[0],
+                                        os.path.basename(base))
+        fault = failed(base)
+        if fault:
+            faults.append("%s: %s" % (title, fault))
+            continue
+        with open(base + ".json") as file:
+            table = json.load(file)
+        labels = table.get("labels")
+        rows = [["-" if value is None else "%.6g" % value for value in row] for row in table["rows"]]
+        if labels:
+            rows = [[label] + row for label, row in zip(labels, rows)]
+        tables.append((title, ([""] if labels else []) + table["columns"], rows))
+    return tables, faults

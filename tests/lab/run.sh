@@ -11,8 +11,8 @@ Runs lbsched on real kernels and real schedulers of known policy, and holds its 
   --policy LIST   default and rr (the kernel'"'"'s own classes), none, lazy, active, immediate, single
                   (kernel 7 alone), or files of your own: NAME.bpf.c (default: all)
   --job JOB       detect: the verdict (default); model: how far off the model of a policy (none, lazy,
-                  active, immediate) is on N random workloads, beside processor sharing; host:
-                  what is found about the machine
+                  active, immediate) is on N random workloads, beside processor sharing; measure:
+                  profile, latency and the matrix of events; host: what is found about the machine
   --cpus SMP      as for -smp of QEMU: 4, or 16,sockets=4,cores=4 (default 2)
   --repeat N      how many runs, or workloads, of each (default 10)
   --keep FOLDER   keep results and traces there; those that are there count too
@@ -74,10 +74,10 @@ case $repeat in
 '' | *[!0-9]* | 0*) wrong_usage "--repeat $repeat: a whole number, 1 or more" ;;
 esac
 case $job in
-detect | host) ;;
+detect | measure | host) ;;
 # As long as they are not said, the policies whose model is another than processor sharing.
 model) [ "$policies" != 'default rr none lazy active immediate single' ] || policies='none lazy active' ;;
-*) wrong_usage "--job $job: detect, model or host" ;;
+*) wrong_usage "--job $job: detect, model, measure or host" ;;
 esac
 for kernel in $kernels; do
     case $kernel in
@@ -200,19 +200,22 @@ next_run() {
     echo $((${last:-0} + 1))
 }
 
-# What a job is called among the results, and its command.
-name_of() {
+# What a scheduler's jobs are called among the results, and the command of one.
+names_of() {
+    name=$(basename "$1" .bpf.c)
     case $job in
-    detect) basename "$1" .bpf.c ;;
-    model) echo "model-$(basename "$1" .bpf.c)" ;;
+    detect) echo "$name" ;;
+    model) echo "model-$name" ;;
+    measure) echo "profile-$name latency-$name events-$name" ;;
     host) echo "host-$smp" ;;
     esac
 }
 
 command_of() {
     case $job in
-    detect) echo "detect --json --trace $(name_of "$1").csv" ;;
-    model) echo "probe model $(basename "$1" .bpf.c) $repeat $(date +%s)" ;;
+    detect) echo "detect --json --trace $1.csv" ;;
+    model) echo "probe model ${1#model-} $repeat $(date +%s)" ;;
+    measure) echo "detect --measure ${1%%-*} --json" ;;
     host) echo "probe host" ;;
     esac
 }
@@ -227,7 +230,9 @@ run() {
     : >"$work/jobs"
     for scheduler in "$@"; do
         name=$(basename "$scheduler" .bpf.c)
-        echo "$(name_of "$scheduler") $name $(command_of "$scheduler")" >>"$work/jobs"
+        for result in $(names_of "$scheduler"); do
+            echo "$result $name $(command_of "$result")" >>"$work/jobs"
+        done
         [ ! -e "$work/$kernel/$name.bpf.o" ] || objects="$objects $work/$kernel/$name.bpf.o"
     done
     # shellcheck disable=SC2086
@@ -244,14 +249,15 @@ run() {
     done
     grep -a '^lab:' "$work/out/console"
     for scheduler in "$@"; do
-        name=$(name_of "$scheduler")
-        row=$keep/$kernel/$name
-        mkdir -p "$row" || return 1
-        n=$(next_run "$row")
-        for file in "$work/out/$name".*; do
-            mv "$file" "$row/$n.${file##*.}" || return 1
+        for result in $(names_of "$scheduler"); do
+            row=$keep/$kernel/$result
+            mkdir -p "$row" || return 1
+            n=$(next_run "$row")
+            for file in "$work/out/$result".*; do
+                mv "$file" "$row/$n.${file##*.}" || return 1
+            done
+            cp "$work/out/dmesg" "$row/$n.dmesg"
         done
-        cp "$work/out/dmesg" "$row/$n.dmesg"
     done
 }
 
@@ -315,7 +321,10 @@ do_job() {
         echo "kernel $kernel: $(cat "$cache/kernels/$kernel/package")"
         takes "$kernel" || exit 1
         # The workloads of a model are repeated in the guest.
-        [ "$job" = detect ] && rounds=$repeat || rounds=1
+        case $job in
+        detect | measure) rounds=$repeat ;;
+        *) rounds=1 ;;
+        esac
         while [ -n "$taken" ] && [ "$rounds" -gt 0 ]; do
             rounds=$((rounds - 1))
             # shellcheck disable=SC2086

@@ -3,7 +3,7 @@
 """The verdicts of the laboratory as one table: table.py FOLDER
 
 FOLDER holds what run.sh kept of each run: KERNEL/SCHEDULER/N.{status,json,csv,events,...}, and
-likewise KERNEL/model-SCHEDULER and KERNEL/host-SMP. Exit status
+likewise KERNEL/{model,profile,latency,events}-SCHEDULER and KERNEL/host-SMP. Exit status
 1 if a verdict is wrong, a run failed or a scheduler did not do what its name says. A row of which
 more than one run in ten ended as unknown is listed with what was missing, which is no failure yet.
 """
@@ -147,7 +147,7 @@ def print_table(columns, rows):
 def main():
     if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
         sys.exit(__doc__)
-    verdicts, model_rows, host_rows, faults = [], [], [], []
+    verdicts, model_rows, host_rows, measures, faults = [], [], [], [], []
     for kernel, name, path in folders_of(sys.argv[1]):
         if name.startswith("model-"):
             row, found = models.model_row(kernel, name[6:], path)
@@ -155,6 +155,9 @@ def main():
         elif name.startswith("host-"):
             row, found = models.host_row(kernel, name[5:], path)
             host_rows += [row] if row else []
+        elif name.startswith(models.MEASURES):
+            tables, found = models.measure_tables(kernel, name, path)
+            measures += tables
         else:
             row = Row(path, kernel, name)
             verdicts += [row] if row.runs > 0 else []
@@ -175,11 +178,14 @@ def main():
     if host_rows:
         print("\nWhat was found about the machine:")
         print_table(models.HOST_COLUMNS, host_rows)
+    for title, columns, rows in measures:
+        print("\n%s:" % title)
+        print_table(columns, rows)
     if faults:
         print("\nwrong:")
     for fault in faults:
         print("  " + fault)
-    passed = sum(row.right for row in verdicts) + len(model_rows) + len(host_rows)
+    passed = sum(row.right for row in verdicts) + len(model_rows) + len(host_rows) + len(measures)
     print("\n%d passed, %d failed" % (passed, len(faults)))
     return 1 if faults or passed == 0 else 0
 
