@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Balancing by group weight as Linux 2.6.25 does it, tick by tick: each core looks for a busiest
  * group in its own time, by decayed loads, within its group first and then among the groups. Every
- * number is that kernel's; none was fitted to a measurement. docs/weights.md lists them. */
+ * number is that of v2.6.25-rc6, the seed's kernel, held against its files; none was fitted to a
+ * measurement. docs/weights.md lists them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,10 +19,10 @@
 #define MAX_INTERVAL 4
 #define BUSY_FACTOR 64
 #define NICE_TRIES 1 /* cache_nice_tries */
-/* CPU_LOAD_IDX_MAX: include/linux/sched.h. */
+/* kernel/sched.c: CPU_LOAD_IDX_MAX, sysctl_sched_nr_migrate, WEIGHT_IDLEPRIO. */
 #define LOADS 5
-/* kernel/sched.c: sysctl_sched_nr_migrate. */
 #define MOST_MOVES 32
+#define IDLE_WEIGHT 2
 /* kernel/sched_fair.c: sysctl_sched_latency, sysctl_sched_min_granularity, before they are scaled
  * by 1 + ilog2(CPUs), 200 ms at most (sched_init_granularity()). */
 #define LATENCY 20 /* ms */
@@ -287,14 +288,18 @@ static bool pull(machine *m, core *to, core *from, int64_t amount, bool hot_too)
     return moved;
 }
 
-/* idle_balance(). */
+/* idle_balance() and load_balance_newidle(). */
 static void balance_newly_idle(machine *m, uint32_t self) {
     for (int level = 0; level < LEVELS; level++) {
+        domain *d = &m->core[self].domains[level];
         sight set;
         int64_t amount = imbalance(m, self, level, NEWLY_IDLE, &set);
         core *from = amount >= 0 ? busiest_core(m, &set, amount) : NULL;
-        if (from != NULL && from->tasks > 1 &&
-            pull(m, &m->core[self], from, amount, m->core[self].domains[level].failed > NICE_TRIES))
+        bool moved = from != NULL && from->tasks > 1 &&
+                     pull(m, &m->core[self], from, amount, d->failed > NICE_TRIES);
+        if (moved || from == NULL)
+            d->failed = 0;
+        if (moved)
             return;
     }
 }
@@ -378,10 +383,12 @@ static void start(machine *m, const lbi_weights_machine *setting, lbi_random *ra
         order[i] = order[at];
         order[at] = i;
     }
+    int64_t soaker =
+        setting->ratio == LB_WEIGHT_IDLE ? IDLE_WEIGHT : llround(SCALE * setting->ratio);
     for (uint32_t i = 0; i < m->count; i++) {
         bool normal = i >= m->cores;
         m->task[i] = (task){
-            .weight = normal ? SCALE : llround(SCALE * setting->ratio),
+            .weight = normal ? SCALE : soaker,
             .ran = -1,
         };
         attach(m, &m->core[normal ? lbi_random_below(random, m->cores) : i], i);
