@@ -9,10 +9,14 @@ Runs lbsched on real kernels and real schedulers of known policy, and holds its 
 
   --kernel LIST   5.10, 6.1, 6.12, 7, or linux-*.deb files (default: all four)
   --policy LIST   default and rr (the kernel'"'"'s own classes), none, lazy, active, immediate, single
-                  (kernel 7 alone), or files of your own: NAME.bpf.c (default: all)
+                  (kernel 7 alone), or files of your own: NAME.bpf.c (default: all); groups
+                  (kernel 7, weights)
   --job JOB       detect: the verdict (default); model: how far off the model of a policy (none, lazy,
                   active, immediate) is on N random workloads, beside processor sharing; measure:
-                  profile, latency and the matrix of events; host: what is found about the machine
+                  profile, latency and the matrix of events; host: what is found about the machine;
+                  weights: what weight differences cost, beside the historical table (default:
+                  kernels 5.10, 6.12 and 7, policies default and groups, 4 sockets of 4 CPUs, each
+                  level met once)
   --cpus SMP      as for -smp of QEMU: 4, or 16,sockets=4,cores=4 (default 2)
   --repeat N      how many runs, or workloads, of each (default 10)
   --keep FOLDER   keep results and traces there; those that are there count too
@@ -36,10 +40,10 @@ wrong_usage() {
     exit 2
 }
 
-kernels='5.10 6.1 6.12 7'
-policies='default rr none lazy active immediate single'
-smp=2
-repeat=10
+kernels=
+policies=
+smp=
+repeat=
 job=detect
 keep=
 short=
@@ -70,14 +74,20 @@ while [ $# -gt 0 ]; do
     esac
     shift 2
 done
+case $job in
+weights)
+    : "${kernels:=5.10 6.12 7}" "${policies:=default groups}" "${smp:=16,sockets=4,cores=4}" \
+        "${repeat:=1}"
+    ;;
+# As long as they are not said, the policies whose model is another than processor sharing.
+model) : "${policies:=none lazy active}" ;;
+detect | measure | host) ;;
+*) wrong_usage "--job $job: detect, model, measure, host or weights" ;;
+esac
+: "${kernels:=5.10 6.1 6.12 7}" "${policies:=default rr none lazy active immediate single}" \
+    "${smp:=2}" "${repeat:=10}"
 case $repeat in
 '' | *[!0-9]* | 0*) wrong_usage "--repeat $repeat: a whole number, 1 or more" ;;
-esac
-case $job in
-detect | measure | host) ;;
-# As long as they are not said, the policies whose model is another than processor sharing.
-model) [ "$policies" != 'default rr none lazy active immediate single' ] || policies='none lazy active' ;;
-*) wrong_usage "--job $job: detect, model, measure or host" ;;
 esac
 for kernel in $kernels; do
     case $kernel in
@@ -88,9 +98,9 @@ for kernel in $kernels; do
 done
 for policy in $policies; do
     case $policy in
-    default | rr | none | lazy | active | immediate | single) ;;
+    default | rr | none | lazy | active | immediate | single | groups) ;;
     *.bpf.c) [ -r "$policy" ] || wrong_usage "--policy $policy: cannot be read" ;;
-    *) wrong_usage "--policy $policy: default, rr, none, lazy, active, immediate, single or a .bpf.c file" ;;
+    *) wrong_usage "--policy $policy: default, rr, none, lazy, active, immediate, single, groups or a .bpf.c file" ;;
     esac
 done
 
@@ -205,7 +215,7 @@ names_of() {
     name=$(basename "$1" .bpf.c)
     case $job in
     detect) echo "$name" ;;
-    model) echo "model-$name" ;;
+    model | weights) echo "$job-$name" ;;
     measure) echo "profile-$name latency-$name events-$name" ;;
     host) echo "host-$smp" ;;
     esac
@@ -217,6 +227,7 @@ command_of() {
     model) echo "probe model ${1#model-} $repeat $(date +%s)" ;;
     measure) echo "detect --measure ${1%%-*} --json" ;;
     host) echo "probe host" ;;
+    weights) echo "weights --json --seconds 3 --repeats $repeat" ;;
     esac
 }
 
@@ -237,7 +248,7 @@ run() {
     done
     # shellcheck disable=SC2086
     "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/detect" \
-        "$build/probe" "$(command -v chrt)" $objects || return 1
+        "$build/examples/weights" "$build/probe" "$(command -v chrt)" $objects || return 1
     for try in 1 2 3; do
         rm -rf "$work/out"
         boot "$accelerator" "$smp" "$folder/vmlinuz" "$work/image" "$work/out" "$seconds" && break
@@ -325,10 +336,12 @@ do_job() {
         detect | measure) rounds=$repeat ;;
         *) rounds=1 ;;
         esac
+        # 21 levels, alone and with the normal task.
+        [ "$job" = weights ] && seconds=$((600 + 600 * repeat)) || seconds=600
         while [ -n "$taken" ] && [ "$rounds" -gt 0 ]; do
             rounds=$((rounds - 1))
             # shellcheck disable=SC2086
-            run "$kernel" 600 $taken || failed=$((failed + 1))
+            run "$kernel" "$seconds" $taken || failed=$((failed + 1))
         done
     done
 }

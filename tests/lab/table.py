@@ -3,7 +3,7 @@
 """The verdicts of the laboratory as one table: table.py FOLDER
 
 FOLDER holds what run.sh kept of each run: KERNEL/SCHEDULER/N.{status,json,csv,events,...}, and
-likewise KERNEL/{model,profile,latency,events}-SCHEDULER and KERNEL/host-SMP. Exit status
+likewise KERNEL/{model,profile,latency,events,weights}-SCHEDULER and KERNEL/host-SMP. Exit status
 1 if a verdict is wrong, a run failed or a scheduler did not do what its name says. A row of which
 more than one run in ten ended as unknown is listed with what was missing, which is no failure yet.
 """
@@ -15,6 +15,7 @@ import sys
 
 import models
 import truth
+import weights
 
 # What is known of a scheduler: the policy, and the queues where they are known too.
 TRUTHS = {
@@ -147,7 +148,7 @@ def print_table(columns, rows):
 def main():
     if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
         sys.exit(__doc__)
-    verdicts, model_rows, host_rows, measures, faults = [], [], [], [], []
+    verdicts, model_rows, host_rows, measures, costs, faults = [], [], [], [], [], []
     for kernel, name, path in folders_of(sys.argv[1]):
         if name.startswith("model-"):
             row, found = models.model_row(kernel, name[6:], path)
@@ -158,6 +159,10 @@ def main():
         elif name.startswith(models.MEASURES):
             tables, found = models.measure_tables(kernel, name, path)
             measures += tables
+        elif name.startswith("weights-"):
+            column = weights.Column(kernel, name[8:], path)
+            costs += [column] if column.labels else []
+            found = column.faults
         else:
             row = Row(path, kernel, name)
             verdicts += [row] if row.runs > 0 else []
@@ -181,11 +186,16 @@ def main():
     for title, columns, rows in measures:
         print("\n%s:" % title)
         print_table(columns, rows)
+    if costs:
+        print("\nWhat weight differences cost: idle while work waits, and what a normal task gets of a "
+              "core:")
+        print_table(*weights.table(costs))
     if faults:
         print("\nwrong:")
     for fault in faults:
         print("  " + fault)
-    passed = sum(row.right for row in verdicts) + len(model_rows) + len(host_rows) + len(measures)
+    passed = sum(row.right for row in verdicts)
+    passed += len(model_rows) + len(host_rows) + len(measures) + len(costs)
     print("\n%d passed, %d failed" % (passed, len(faults)))
     return 1 if faults or passed == 0 else 0
 
