@@ -7,7 +7,7 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: classify [OPTION]... TRACE\n"
+    "usage: lbsched-classify [OPTION]... TRACE\n"
     "Infers from a trace file (- for standard input) how tasks were balanced among cores. TRACE "
     "is\n"
     "one of lbsched's own, a table of task and duration, or the sched_switch events that\n"
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
             printf("%s", usage);
             return finish(STATUS_OK);
         case 'V':
-            printf("classify (lbsched) %s\n", lb_version());
+            printf("lbsched-classify (lbsched) %s\n", lb_version());
             return finish(STATUS_OK);
         default:
             return usage_error("wrong option");

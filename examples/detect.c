@@ -11,12 +11,12 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: detect [OPTION]...\n"
+    "usage: lbsched-detect [OPTION]...\n"
     "Measures how this machine balances processes among its cores, then predicts a second batch\n"
     "of processes and runs it, to show how far prediction and measurement are apart.\n"
     "\n"
     "      --json         print one JSON object\n"
-    "      --trace FILE   save what was measured (docs/trace-format.md; see classify)\n"
+    "      --trace FILE   save what was measured (docs/trace-format.md; see lbsched-classify)\n"
     "      --plot FILE    draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
     "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
     "      --seed N       draw the second batch's works from this number (default: the time)\n"
@@ -33,7 +33,7 @@ static const char usage[] =
     "not decide (one is not), 1 an error, 2 a wrong command line, 130 interrupted (128 and the "
     "signal's number).\n"
     "The machine should be idle otherwise. The scheduling class is inherited: try\n"
-    "'chrt -r 1 detect' as root.\n";
+    "'chrt -r 1 lbsched-detect' as root.\n";
 
 /* The second batch: this many processes a core, of 0.2 to 2 CPU seconds each. */
 enum {
@@ -442,7 +442,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             printf("%s", usage);
             return finish(STATUS_OK);
         case 'V':
-            printf("detect (lbsched) %s\n", lb_version());
+            printf("lbsched-detect (lbsched) %s\n", lb_version());
             return finish(STATUS_OK);
         default:
             return usage_error("wrong option");

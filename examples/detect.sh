@@ -18,7 +18,7 @@ case " $* " in
 esac
 mkdir -p "$build" || exit 1
 [ -w "$build" ] || {
-    echo "$0: $build is not yours to write; run $build/examples/detect if it is there" >&2
+    echo "$0: $build is not yours to write; run $build/examples/lbsched-detect if it is there" >&2
     exit 1
 }
 install_missing "$build/install.log" >&2 || exit 1
@@ -32,4 +32,4 @@ install_missing "$build/install.log" >&2 || exit 1
     echo "$0: lbsched could not be built" >&2
     exit 1
 }
-exec "$build/examples/detect" "$@"
+exec "$build/examples/lbsched-detect" "$@"

@@ -9,8 +9,8 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: predict --cores N [OPTION]... WORK...\n"
-    "       predict --cores N [OPTION]... --file FILE\n"
+    "usage: lbsched-predict --cores N [OPTION]... WORK...\n"
+    "       lbsched-predict --cores N [OPTION]... --file FILE\n"
     "Predicts how long processes take that need WORK CPU seconds each (inf: for ever) and run\n"
     "together on N cores.\n"
     "\n"
@@ -299,7 +299,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             printf("%s", usage);
             return finish(STATUS_OK);
         case 'V':
-            printf("predict (lbsched) %s\n", lb_version());
+            printf("lbsched-predict (lbsched) %s\n", lb_version());
             return finish(STATUS_OK);
         default:
             return usage_error("wrong option");

@@ -11,7 +11,7 @@
 #include "common.h"
 
 static const char usage[] =
-    "usage: weights [OPTION]...\n"
+    "usage: lbsched-weights [OPTION]...\n"
     "Measures what large weight differences cost: how much of the cores idles, and what a normal\n"
     "task gets, while one soaker a core runs at a nice level.\n"
     "\n"
@@ -142,7 +142,7 @@ static int parse_options(int argc, char **argv, struct options *o) {
             fputs(usage, stdout);
             return finish(STATUS_OK);
         case 'V':
-            printf("weights (lbsched) %s\n", lb_version());
+            printf("lbsched-weights (lbsched) %s\n", lb_version());
             return finish(STATUS_OK);
         default:
             return STATUS_USAGE;

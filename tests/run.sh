@@ -36,6 +36,7 @@ need hwloc-nox lstopo-no-graphics --version
 need libudev-dev pkg-config --exists libudev
 need check pkg-config --exists 'check >= 0.15'
 need gnuplot-nox gnuplot --version
+need groff-base groff --version
 need doxygen doxygen --version
 need clang-format clang-format --version
 need locales test -e /usr/share/i18n/locales/de_DE

@@ -86,8 +86,8 @@ with tempfile.TemporaryDirectory() as folder:
 sure = read_json(run(classify, "--json", "--confidence", "0.5", "-", input=trace("none")))
 assert sure["verdict"]["policy"] == "none"
 
-assert "classify (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(classify, "--version")
-assert run(classify, "--help").startswith("usage: classify")
+assert "lbsched-classify (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(classify, "--version")
+assert run(classify, "--help").startswith("usage: lbsched-classify")
 for words, said in [
     ([], "one trace file"),
     (["a", "b"], "one trace file"),

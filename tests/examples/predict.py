@@ -146,8 +146,8 @@ csv = run(predict, "-c2", "-p", "none", "--csv", 1, 2, 3, 4, 5, 6)
 lines = [line.split(",") for line in csv.splitlines() if not line.startswith("#")]
 column = lines[0].index("mean_s")
 assert [float(line[column]) for line in lines[1:]] == worked["none"] + [12], csv
-assert "predict (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(predict, "--version")
-assert run(predict, "--help").startswith("usage: predict")
+assert "lbsched-predict (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(predict, "--version")
+assert run(predict, "--help").startswith("usage: lbsched-predict")
 
 # Wrong command lines, and what the library refuses.
 for words, said in [
@@ -176,5 +176,5 @@ for words, said in [
     run(predict, *words, status=2, said=said)
 run(predict, "-c2", "--preset", "plan-9", 1, status=1, said="plan-9")
 run(predict, "-c2", "-p", "lazy", "--first-cores", "2", 1, status=1, said="2")
-run(predict, "-c2", "--rotation-time", "0.3", "--exact", 1, 2, 3, status=1, said="predict: ")
+run(predict, "-c2", "--rotation-time", "0.3", "--exact", 1, 2, 3, status=1, said="lbsched-predict: ")
 run("sh", "-c", '"$1" -c1 1 >/dev/full', "sh", predict, status=1, said="No space left")

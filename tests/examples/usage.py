@@ -7,8 +7,8 @@ from examples import run
 
 detect = sys.argv[1]
 
-assert "detect (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(detect, "--version")
-assert run(detect, "--help").startswith("usage: detect")
+assert "lbsched-detect (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(detect, "--version")
+assert run(detect, "--help").startswith("usage: lbsched-detect")
 for words, said in [
     (["x"], "x"),
     (["--plot", "x"], ".svg"),

@@ -9,8 +9,8 @@ from examples import curves, read_json, rows, run
 
 weights = sys.argv[1]
 
-assert "weights (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(weights, "--version")
-assert run(weights, "--help").startswith("usage: weights")
+assert "lbsched-weights (lbsched) " + os.environ["LBSCHED_VERSION"] + "\n" == run(weights, "--version")
+assert run(weights, "--help").startswith("usage: lbsched-weights")
 for words, said in [
     (["x"], "x"),
     (["--levels", "0,20"], "--levels 0,20"),
