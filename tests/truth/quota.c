@@ -3,19 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "guard.h"
 
 static const char first[] = "/sys/fs/cgroup/cpu", second[] = "/sys/fs/cgroup";
 static const char *parent;
 static char folder[128];
-static pid_t guard;
-static int alive; /* closes when this process ends: then the guard acts */
 
 static bool write_text(const char *where, const char *file, const char *text) {
     char path[256];
@@ -47,18 +45,6 @@ static bool dissolve(void) {
     return false;
 }
 
-/* Out of reach of the terminal's signals, and waiting for the last copy of the pipe to close. */
-static void watch_over(int ended) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    setsid();
-    char byte;
-    while (read(ended, &byte, 1) < 0 && errno == EINTR) {
-    }
-    _exit(dissolve() ? 0 : 1);
-}
-
 static bool set_quota(double cpus) {
     char text[64];
     snprintf(text, sizeof text, "%.0f", cpus * 100000);
@@ -70,7 +56,6 @@ static bool set_quota(double cpus) {
 }
 
 bool quota_begin(double cpus, const char **ret_reason) {
-    int ends[2];
     char self[32];
     parent = access("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", W_OK) == 0 ? first : second;
     /* Version 2 gives its children the controller only when told. */
@@ -81,17 +66,10 @@ bool quota_begin(double cpus, const char **ret_reason) {
         *ret_reason = strerror(errno);
         return false;
     }
-    if (pipe2(ends, O_CLOEXEC) != 0 || (guard = fork()) < 0) {
-        *ret_reason = strerror(errno);
+    if (!guard_begin(dissolve, ret_reason)) {
         rmdir(folder);
         return false;
     }
-    if (guard == 0) {
-        close(ends[1]);
-        watch_over(ends[0]);
-    }
-    close(ends[0]);
-    alive = ends[1];
     snprintf(self, sizeof self, "%ld", (long)getpid());
     if (set_quota(cpus) && write_text(folder, "cgroup.procs", self))
         return true;
@@ -101,6 +79,5 @@ bool quota_begin(double cpus, const char **ret_reason) {
 }
 
 void quota_end(void) {
-    close(alive);
-    waitpid(guard, NULL, 0);
+    guard_end();
 }
