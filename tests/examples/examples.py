@@ -2,6 +2,7 @@
 """What the tests of the examples share."""
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -46,3 +47,31 @@ def curves(svg):
     """The titles of the curves in an SVG that gnuplot drew."""
     return [line.split("<title>")[1].split("</title>")[0]
             for line in svg.splitlines() if 'id="gnuplot_plot_' in line and "<title>" in line]
+
+
+def points(svg, title):
+    """Where an SVG that gnuplot drew has the points of a curve, in pixels, that of the key left out."""
+    for part in svg.split('<g id="gnuplot_plot_')[1:]:
+        if f"<title>{title}</title>" in part:
+            found = re.findall(r"<use xlink:href='#gpPt\d+' transform='translate\(([-\d.]+),([-\d.]+)\)",
+                               part)
+            return [(float(x), float(y)) for x, y in found][:-1]
+    raise AssertionError(f"no curve {title}")
+
+
+def check_points(svg, expected):
+    """Every curve's points, given as {title: [(x, y)]} in the axes' own units (logarithms of a
+    logarithmic axis), are where one and the same linear map puts them, to half a pixel."""
+    assert curves(svg) == list(expected), curves(svg)
+    pairs = []
+    for title, values in expected.items():
+        drawn = points(svg, title)
+        assert len(drawn) == len(values), f"{title}: {len(drawn)} points of {len(values)}"
+        pairs += zip(values, drawn)
+    for axis in (0, 1):
+        told = [(value[axis], pixel[axis]) for value, pixel in pairs]
+        (low, at_low), (high, at_high) = min(told), max(told)
+        assert low < high and abs(at_high - at_low) > 100, f"axis {axis}: {low} to {high}"
+        for value, pixel in told:
+            at = at_low + (value - low) / (high - low) * (at_high - at_low)
+            assert abs(at - pixel) <= 0.5, f"axis {axis}: {value} at {pixel}, expected at {at}"
