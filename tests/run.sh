@@ -37,6 +37,8 @@ need libudev-dev pkg-config --exists libudev
 need check pkg-config --exists 'check >= 0.15'
 need gnuplot-nox gnuplot --version
 need groff-base groff --version
+need make make --version
+need cmake cmake --version
 need doxygen doxygen --version
 need clang-format clang-format --version
 need locales test -e /usr/share/i18n/locales/de_DE
