@@ -123,7 +123,7 @@ needs_hwloc() {
 
 formatted() {
     # shellcheck disable=SC2046
-    clang-format --dry-run -Werror $(files '\.([ch]|cc)$')
+    clang-format --dry-run -Werror $(files '\.([ch]|cc|[ch]pp)$')
 }
 
 # All files but the licence text itself, those that are empty, and what the fuzzer found.
