@@ -44,6 +44,9 @@ need clang-format clang-format --version
 need locales test -e /usr/share/i18n/locales/de_DE
 need r-base-core Rscript --version
 need libsimgrid-dev pkg-config --exists simgrid
+need libbenchmark-dev pkg-config --exists benchmark
+need libopenmpi-dev mpicc --version
+need openmpi-bin mpirun --version
 install_missing "$out/install.log" || exit 1
 
 passed=0 failed=0 skipped=0

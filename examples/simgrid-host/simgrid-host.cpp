@@ -160,8 +160,9 @@ static double apart(const std::vector<double> &a, const std::vector<double> &b) 
 }
 
 static int simulate(char *name, int cores, uint64_t seed) {
-    std::vector<std::string> words = {name, "--cfg=surf/precision:1e-12",
-                                      "--cfg=maxmin/precision:1e-12", "--log=root.thres:error"};
+    std::vector<std::string> words = {
+        name, "--cfg=surf/precision:1e-12", "--cfg=maxmin/precision:1e-12",
+        "--cfg=contexts/stack-size:256" /* KiB an actor */, "--log=root.thres:error"};
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(&word[0]);
