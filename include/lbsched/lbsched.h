@@ -1558,6 +1558,134 @@ lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workloa
 lb_status lb_experiment_weights(const lb_host *host, const lb_weights_options *options,
                                 lb_table **ret_table, lb_error *err);
 
+/** What is measured under load, with real processes that do real work ("Nick's scheduler v16",
+ * linux-kernel 2003, is where such comparisons are argued with). docs/compare.md has the details.
+ * @since 0.1 */
+typedef enum lb_throughput_workload {
+    LB_THROUGHPUT_BATCH = 0, /**< Short-lived jobs that fork, execute a program, read and write
+                                  files and compute, as kernbench; or a command. */
+    LB_THROUGHPUT_USERS,     /**< Users that do a mix of arithmetic, memory, pipe, file, fork and
+                                  sleep jobs, as SDET, reaim and dbench. */
+    LB_THROUGHPUT_MESSAGES   /**< Groups of processes that chat, as volanomark, tbench and
+                                  hackbench. */
+} lb_throughput_workload;
+
+/** What messages go over. @since 0.1 */
+typedef enum lb_transport {
+    LB_TRANSPORT_SOCKETS = 0, /**< Pairs of Unix sockets. */
+    LB_TRANSPORT_PIPES,       /**< Pipes. */
+    LB_TRANSPORT_TCP          /**< TCP over the loopback interface. */
+} lb_transport;
+
+/** Under what the workload runs. What cannot be chosen here (the kernel, its settings) is as it
+ * is; a result's metadata say it all. @since 0.1 */
+typedef struct lb_condition {
+    size_t size;           /**< sizeof(lb_condition), set by lb_condition_init(). */
+    const char *name;      /**< For the metadata. Default NULL: made of class and number. */
+    const uint32_t *cores; /**< The cores that the workload and its competitors may use, by
+                                dense index. Default NULL: all of the host. */
+    size_t core_count;     /**< How many. Default 0. */
+    int32_t scheduling;    /**< The workload's class, an #lb_scheduling. Default
+                                #LB_SCHEDULING_INHERIT. */
+    int32_t nice;          /**< Of #LB_SCHEDULING_OTHER and #LB_SCHEDULING_BATCH: -20 to 19.
+                                Default 0. */
+    int32_t priority;      /**< Of #LB_SCHEDULING_RR and #LB_SCHEDULING_FIFO: 1 to 98; 0, the
+                                default, is 1. */
+    uint32_t competitors;  /**< So many processes that always want a core run meanwhile, 4,096 at
+                                most. Default 0. */
+    int32_t competitor_scheduling; /**< Their class. Default #LB_SCHEDULING_OTHER. */
+    int32_t competitor_nice;       /**< Their nice level. Default 0. */
+    uint64_t reserved;             /**< 0. */
+} lb_condition;
+
+/** Fills in the defaults. @param condition of `size` bytes @param size sizeof *condition
+ * @since 0.1 */
+void lb_condition_init(lb_condition *condition, size_t size);
+
+/** What is measured, how often, and within which limits. @since 0.1 */
+typedef struct lb_throughput_options {
+    size_t size;            /**< sizeof(lb_throughput_options), set by its init function. */
+    int32_t workload;       /**< An #lb_throughput_workload. Default #LB_THROUGHPUT_BATCH. */
+    uint32_t repeats;       /**< Runs of each point under each condition. Default 0: 10; of several
+                                 conditions 20, and an odd number is made even. */
+    const uint32_t *points; /**< The sweep: how many processes of a batch run at a time (0: all
+                                 jobs), how many users, how many groups; 4,096 users or 512 groups
+                                 at most. Default NULL: twice the cores and all; users from 1 to
+                                 four times those at the peak; one group, one and four a core. */
+    size_t point_count;     /**< How many; 64 at most. Default 0. */
+    const char *const *command; /**< Of a batch: a program (looked for in PATH) and its arguments,
+                                     ended by NULL, that is run instead of the built-in jobs. Its
+                                     input is empty, its output is thrown away, its TMPDIR is a
+                                     folder that goes after the run, and it succeeds with exit
+                                     status 0. Default NULL. */
+    uint32_t jobs;           /**< Of a batch: how many, 1,000,000 at most. Default 0: 16 a core, 4 a
+                                  core of a command. */
+    uint32_t transports;     /**< Of messages: bits 1 << #lb_transport. Default 0: all. */
+    double seconds;          /**< How long users and messages are counted, 0.05 to 3600. Default
+                                  0.5. */
+    double time_limit;       /**< Seconds that one run may take, 0.1 to 86400. Default 60. */
+    uint64_t output_limit;   /**< Bytes that the commands of a run may write to standard output and
+                                  error. Default 1048576. */
+    double budget;           /**< Seconds that the whole call may take, 1 or more. Default 0: no
+                                  limit. */
+    uint64_t seed;           /**< Decides the order of the points after the first round. Default
+                                  1. */
+    lb_progress_fn progress; /**< Default NULL. */
+    void *progress_user;     /**< Handed to `progress`. Default NULL. */
+    uint64_t reserved;       /**< 0. */
+} lb_throughput_options;
+
+/** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */
+void lb_throughput_options_init(lb_throughput_options *options, size_t size);
+
+/** Measures how much work is done under a condition, in a form that lb_compare() takes; or under
+ * several, in turn: each point is then run in blocks, forwards and backwards (A B B A), so that
+ * what changes slowly in the machine meets all alike. A row for each run, labelled by its point
+ * ("parallel 4", "maximal", "users 8", "pipes, groups 2"). Columns, of which each workload has its
+ * own:
+ * - jobs_per_minute (batch, users), messages_per_s (messages that were heard by a member);
+ * - elapsed_s, system_s, user_s, cpu_percent (of one core): CPU times as the kernel accounts them
+ * to the processes once they ended;
+ * - job_mean_s, job_max_s (batch): from a job's start to its end;
+ * - wake_p50_us, wake_p90_us, wake_p99_us, wake_max_us (messages): from the moment before a
+ *   message is written to a process that waits for it to that in which it has read it;
+ * - switches_per_s, and of these preemptions_per_s; migrations_per_s (NAN where the system refuses
+ *   to count: see perf_event_paranoid); mean_slice_ms, CPU time a switch;
+ * - idle_waiting_percent: of the time of the condition's cores, idle while another core had two
+ *   processes and more ready to run; by looks every 50 ms or so;
+ * - foreign_percent: CPU time of others, of the time of all the host's cores;
+ * - block: the number of the block; NAN, if there is one condition only;
+ * - valid: 0 of a run that something else disturbed. It stays in the table.
+ *
+ * The metadata say the whole condition: kernel and its build, host, cores, classes, competitors,
+ * every setting of the scheduler that can be read (setting_...), sched_ext, file_system and
+ * io_scheduler of the temporary folder, findings (finding_host_..., finding_run_...: the first of
+ * each kind), runs and disturbed_runs; of users also peak_jobs_per_minute and its
+ * peak_deviation_percent, users_at_peak (the fewest within 2 % of the largest throughput),
+ * largest_users, and slope_past_peak_percent, what throughput changes by, in percent of the peak's,
+ * when users double.
+ *
+ * Temporary files are made in a folder of their own in $TMPDIR (/tmp). No process and no file
+ * outlives the call, and the caller's other children, handlers, mask, affinity, class and
+ * descriptors are as before. A command that leaves its process group is found where the kernel
+ * lists children.
+ * @param host NULL: this machine
+ * @param conditions `n` of them, each NULL for the defaults; NULL: one, the defaults
+ * @param n how many: 1 or more
+ * @param options NULL: the defaults
+ * @param ret_tables `n` results in the order of the conditions; the caller frees each with
+ *        lb_table_free()
+ * @param err may be NULL
+ * @return #LB_ERR_INVALID; #LB_ERR_NOMEM; #LB_ERR_SYSTEM; #LB_ERR_PERMISSION: a class that this
+ *         process may not have; #LB_ERR_UNSUPPORTED: a described host, a build without experiments;
+ *         #LB_ERR_IO: no temporary folder; #LB_ERR_WORKER: a job or command failed;
+ *         #LB_ERR_TIMEOUT: a run passed its time limit, or the call its budget; #LB_ERR_LIMIT: a
+ *         command wrote too much; #LB_ERR_CANCELLED
+ * @since 0.1 */
+lb_status lb_experiment_throughput(const lb_host *host, const lb_condition *const *conditions,
+                                   size_t n, const lb_throughput_options *options,
+                                   lb_table **ret_tables, lb_error *err);
+
 /** Runs #LB_EXPERIMENT_DETECT, adaptive, on a scheduler that is known: the calling thread stands in
  * for the kernel's balancing. Workers stay bound to one core each and are moved as the model says
  * (lb_sim_new()); or, as a single run queue would have it, as many run as there are cores, a time

@@ -4,8 +4,8 @@
 #include "experiment/experiments.h"
 #include "experiment/options.h"
 
-lb_status lbi_usable_host(const lb_host *host, const lb_host **ret_host, lb_host **ret_opened,
-                          lb_error *err) {
+lb_status lbi_real_host(const lb_host *host, const lb_host **ret_host, lb_host **ret_opened,
+                        lb_error *err) {
     *ret_opened = NULL;
     if (host == NULL) {
         lb_status status = lb_host_open(NULL, ret_opened, err);
@@ -18,6 +18,15 @@ lb_status lbi_usable_host(const lb_host *host, const lb_host **ret_host, lb_host
         return lbi_error(err, LB_ERR_UNSUPPORTED,
                          "the host is a description (%s): experiments run on this machine only",
                          host->description);
+    return LB_OK;
+}
+
+lb_status lbi_usable_host(const lb_host *host, const lb_host **ret_host, lb_host **ret_opened,
+                          lb_error *err) {
+    lb_status status = lbi_real_host(host, &host, ret_opened, err);
+    if (status != LB_OK)
+        return status;
+    *ret_host = host;
     if (host->cores < 2)
         return lbi_error(err, LB_ERR_UNSUPPORTED,
                          "only one core (CPU %u) may be used: two or more are needed for load "

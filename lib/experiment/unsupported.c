@@ -97,6 +97,17 @@ lb_status lb_experiment_weights(const lb_host *host, const lb_weights_options *o
     return refuse(err);
 }
 
+lb_status lb_experiment_throughput(const lb_host *host, const lb_condition *const *conditions,
+                                   size_t n, const lb_throughput_options *options,
+                                   lb_table **ret_tables, lb_error *err) {
+    (void)host;
+    (void)conditions;
+    (void)n;
+    (void)options;
+    (void)ret_tables;
+    return refuse(err);
+}
+
 lb_status lb_experiment_emulate(const lb_host *host, const lb_model *model, lb_queues queues,
                                 uint64_t seed, const lb_experiment_options *options,
                                 lb_trace **ret_trace, lb_error *err) {

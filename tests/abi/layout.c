@@ -137,6 +137,12 @@ VALUE(LB_EXPERIMENT_EVENTS, 5);
 VALUE(LB_DETECT_ADAPTIVE, 0);
 VALUE(LB_DETECT_FIXED, 1);
 
+VALUE(LB_THROUGHPUT_BATCH, 0);
+VALUE(LB_THROUGHPUT_USERS, 1);
+VALUE(LB_THROUGHPUT_MESSAGES, 2);
+VALUE(LB_TRANSPORT_SOCKETS, 0);
+VALUE(LB_TRANSPORT_PIPES, 1);
+VALUE(LB_TRANSPORT_TCP, 2);
 VALUE(LB_WORKERS_PROCESSES, 0);
 VALUE(LB_WORKERS_THREADS, 1);
 VALUE(LB_SCHEDULING_INHERIT, 0);
@@ -211,6 +217,35 @@ AT(lb_experiment_options, nice, 68);
 AT(lb_experiment_options, priority, 72);
 AT(lb_experiment_options, reserved2, 76);
 AT(lb_experiment_options, partial, 80);
+
+AT_LEAST(lb_condition, 64);
+AT(lb_condition, name, 8);
+AT(lb_condition, cores, 16);
+AT(lb_condition, core_count, 24);
+AT(lb_condition, scheduling, 32);
+AT(lb_condition, nice, 36);
+AT(lb_condition, priority, 40);
+AT(lb_condition, competitors, 44);
+AT(lb_condition, competitor_scheduling, 48);
+AT(lb_condition, competitor_nice, 52);
+AT(lb_condition, reserved, 56);
+
+AT_LEAST(lb_throughput_options, 112);
+AT(lb_throughput_options, workload, 8);
+AT(lb_throughput_options, repeats, 12);
+AT(lb_throughput_options, points, 16);
+AT(lb_throughput_options, point_count, 24);
+AT(lb_throughput_options, command, 32);
+AT(lb_throughput_options, jobs, 40);
+AT(lb_throughput_options, transports, 44);
+AT(lb_throughput_options, seconds, 48);
+AT(lb_throughput_options, time_limit, 56);
+AT(lb_throughput_options, output_limit, 64);
+AT(lb_throughput_options, budget, 72);
+AT(lb_throughput_options, seed, 80);
+AT(lb_throughput_options, progress, 88);
+AT(lb_throughput_options, progress_user, 96);
+AT(lb_throughput_options, reserved, 104);
 #endif
 
 int main(void) {

@@ -6,6 +6,9 @@
 
 /* The host to run on: the caller's, or where that is NULL one that is opened and also goes to
  * *ret_opened, even on failure, for the caller to free. */
+lb_status lbi_real_host(const lb_host *host, const lb_host **ret_host, lb_host **ret_opened,
+                        lb_error *err);
+/* The same, of two cores or more: one has nothing to balance. */
 lb_status lbi_usable_host(const lb_host *host, const lb_host **ret_host, lb_host **ret_opened,
                           lb_error *err);
 
