@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "charts.h"
 #include "common.h"
 
 static const char usage[] =
@@ -19,7 +20,10 @@ static const char usage[] =
     "      --comm NAME     of sched_switch events: only tasks of this name\n"
     "      --unit-work S   CPU seconds of a unit; events are cut into such units (default 0.01)\n"
     "      --json          print one JSON object\n"
-    "      --plot FILE     draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
+    "      --plot FILE     draw the trace to FILE.svg or FILE.png (needs gnuplot)\n"
+    "      --chart KIND    what of it: units, their durations over time (default); slices, which\n"
+    "                      task ran on which core; profile, durations against running tasks; or\n"
+    "                      latency, how long imbalances lasted\n"
     "  -h, --help          print this and exit\n"
     "  -V, --version       print the version and exit\n"
     "\n"
@@ -30,6 +34,7 @@ int main(int argc, char **argv) {
     enum {
         JSON = 256,
         PLOT,
+        CHART,
         CORES,
         COMM,
         UNIT_WORK
@@ -38,6 +43,7 @@ int main(int argc, char **argv) {
         {"confidence", required_argument, NULL, 'c'},
         {"json", no_argument, NULL, JSON},
         {"plot", required_argument, NULL, PLOT},
+        {"chart", required_argument, NULL, CHART},
         {"cores", required_argument, NULL, CORES},
         {"comm", required_argument, NULL, COMM},
         {"unit-work", required_argument, NULL, UNIT_WORK},
@@ -51,6 +57,7 @@ int main(int argc, char **argv) {
     lb_import_options_init(&import, sizeof import);
     bool json = false;
     const char *plot = NULL;
+    enum chart chart = CHART_UNITS;
     double cores;
     for (int option; (option = getopt_long(argc, argv, "c:hV", long_options, NULL)) != -1;) {
         switch (option) {
@@ -64,6 +71,10 @@ int main(int argc, char **argv) {
         case PLOT:
             if (!is_plot_path(plot = optarg))
                 return usage_error("--plot %s: the name must end in .svg or .png", optarg);
+            break;
+        case CHART:
+            if (!parse_chart(optarg, &chart))
+                return usage_error("--chart %s: units, slices, profile or latency", optarg);
             break;
         case CORES:
             if (!parse_number(optarg, 1, UINT32_MAX, &cores) || cores != (uint32_t)cores)
@@ -128,7 +139,7 @@ int main(int argc, char **argv) {
     } else {
         status = print_verdict(verdict, profile);
     }
-    if (plot != NULL && plot_trace(trace, plot) != STATUS_OK)
+    if (plot != NULL && draw_chart(chart, trace, model, plot) != STATUS_OK)
         status = STATUS_ERROR;
     if (status == STATUS_OK && !known)
         status = STATUS_UNKNOWN;

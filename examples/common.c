@@ -247,20 +247,9 @@ bool is_plot_path(const char *path) {
     return (ends_with(path, ".svg") || ends_with(path, ".png")) && strchr(path, '\n') == NULL;
 }
 
-/* The palette of Okabe and Ito, which the colour-blind can tell apart, without its yellow, which
- * nobody can on white. */
-static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                      "#000000", "#E69F00", "#56B4E9"};
-/* Gnuplot's points, and dashes, tell apart the tasks which share a colour. */
-static const int points[] = {7, 4, 9, 12, 5, 6, 8, 13};
-enum {
-    COLOURS = sizeof colours / sizeof *colours,
-    POINTS = sizeof points / sizeof *points
-};
-
-static void write_head(FILE *gnuplot, const char *path) {
-    fprintf(gnuplot, "set terminal %s size 1000,600 background rgb 'white'\n",
-            ends_with(path, ".svg") ? "svg" : "pngcairo");
+static void write_head(FILE *gnuplot, const char *path, int height) {
+    fprintf(gnuplot, "set terminal %s size 1000,%d background rgb 'white'\n",
+            ends_with(path, ".svg") ? "svg" : "pngcairo", height);
     fprintf(gnuplot, "set output '");
     for (const char *c = path; *c != '\0'; c++) {
         if (*c == '\'')
@@ -268,44 +257,6 @@ static void write_head(FILE *gnuplot, const char *path) {
         fputc(*c, gnuplot);
     }
     fprintf(gnuplot, "'\n");
-}
-
-static void write_plot(FILE *gnuplot, const lb_trace *trace) {
-    fprintf(gnuplot, "set title 'Duration of a unit of work over time; dotted: a task ended'\n"
-                     "set xlabel 'time (s)'\n"
-                     "set ylabel 'duration of a unit (ms)'\n"
-                     "set yrange [0:*]\n"
-                     "set key outside right top maxrows 30\n");
-
-    size_t n;
-    const lb_unit *units = lb_trace_units(trace, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (i + 1 == n || units[i + 1].task != units[i].task) {
-            double end = 1e-9 * (double)units[i].end_ns;
-            fprintf(gnuplot,
-                    "set arrow from %.9f, graph 0 to %.9f, graph 1 nohead dt 3 lw 1 lc rgb "
-                    "'#666666'\n",
-                    end, end);
-        }
-    }
-    const char *separator = "plot ";
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && units[i].task == units[i - 1].task)
-            continue;
-        unsigned group = units[i].task / COLOURS;
-        fprintf(gnuplot,
-                "%s'-' using 1:2 with linespoints lc rgb '%s' dt %u pt %d ps 0.4 title 'task %u'",
-                separator, colours[units[i].task % COLOURS], 1 + group % 5, points[group % POINTS],
-                units[i].task);
-        separator = ", ";
-    }
-    fprintf(gnuplot, "\n");
-    for (size_t i = 0; i < n; i++) {
-        fprintf(gnuplot, "%.9f %.6f\n", 1e-9 * (double)units[i].end_ns,
-                1e-6 * (double)(units[i].end_ns - units[i].start_ns));
-        if (i + 1 == n || units[i + 1].task != units[i].task)
-            fprintf(gnuplot, "e\n");
-    }
 }
 
 /* Gnuplot does not tell when a disk is full. So: is the end of the picture there? True also of what
@@ -327,6 +278,10 @@ static bool is_whole(const char *path) {
 }
 
 FILE *open_plot(const char *path) {
+    return open_tall_plot(path, 600);
+}
+
+FILE *open_tall_plot(const char *path, int height) {
     /* A gnuplot that is not there or gave up must not end us with SIGPIPE. Where it cannot open the
      * file it draws on its standard output. */
     signal(SIGPIPE, SIG_IGN);
@@ -335,7 +290,7 @@ FILE *open_plot(const char *path) {
     if (gnuplot == NULL)
         fail("cannot start gnuplot: %s", strerror(errno));
     else
-        write_head(gnuplot, path);
+        write_head(gnuplot, path, height);
     return gnuplot;
 }
 
@@ -348,15 +303,4 @@ int close_plot(FILE *gnuplot, const char *path) {
     if (!is_whole(path))
         return fail("cannot plot to %s: gnuplot could not write all of it", path);
     return STATUS_OK;
-}
-
-int plot_trace(const lb_trace *trace, const char *path) {
-    size_t n;
-    if (lb_trace_units(trace, &n) == NULL)
-        return fail("nothing to plot to %s: the trace has no units", path);
-    FILE *gnuplot = open_plot(path);
-    if (gnuplot == NULL)
-        return STATUS_ERROR;
-    write_plot(gnuplot, trace);
-    return close_plot(gnuplot, path);
 }

@@ -58,10 +58,9 @@ int print_verdict_json(const lb_verdict *verdict, const lb_table *profile);
 bool is_plot_path(const char *path);
 /* A gnuplot that draws to that file what it is told; NULL, after saying why. */
 FILE *open_plot(const char *path);
+/* The same with a picture of another height than 600 pixels. */
+FILE *open_tall_plot(const char *path, int height);
 /* Returns STATUS_OK or, after saying why, STATUS_ERROR. */
 int close_plot(FILE *gnuplot, const char *path);
-/* Lets gnuplot draw the duration of each task's units over time, with a dotted line where a task
- * ended. Returns STATUS_OK or, after saying why, STATUS_ERROR. */
-int plot_trace(const lb_trace *trace, const char *path);
 
 #endif

@@ -7,6 +7,7 @@ _lbsched() {
     -p | --policy | --policies) words="none lazy active immediate" ;;
     --preset) words="windows-7 linux-2.6.22 linux-2.6.31" ;;
     --measure) words="even profile latency events" ;;
+    --chart) words="units slices profile latency" ;;
     *)
         [[ $word == -* ]] &&
             words=$("$1" --help 2>/dev/null | grep '^ *-' | sed 's/^\( *-[^ ]* *[^ ]* *[^ ]*\).*/\1/' |

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "charts.h"
 #include "common.h"
 
 static const char usage[] =
@@ -17,7 +18,10 @@ static const char usage[] =
     "\n"
     "      --json         print one JSON object\n"
     "      --trace FILE   save what was measured (docs/trace-format.md; see lbsched-classify)\n"
-    "      --plot FILE    draw the units' durations to FILE.svg or FILE.png (needs gnuplot)\n"
+    "      --plot FILE    draw what was measured to FILE.svg or FILE.png (needs gnuplot)\n"
+    "      --chart CHART  what of it: units, their durations over time (default); slices, which\n"
+    "                     task ran on which core; profile, durations against running tasks; or\n"
+    "                     latency, how long imbalances lasted\n"
     "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
     "      --seed N       draw the second batch's works from this number (default: the time)\n"
     "      --measure KIND run another experiment instead and print what it shows: even, profile,\n"
@@ -45,6 +49,7 @@ struct options {
     bool json, self_test;
     const struct measure *measure;
     const char *trace, *plot;
+    enum chart chart;
     uint64_t seed;
     lb_experiment_options experiment;
 };
@@ -376,7 +381,8 @@ static int save(const struct findings *findings, const struct options *options) 
     if (options->trace != NULL &&
         lb_trace_save(findings->trace, options->trace, LB_TRACE_CSV, &err) != LB_OK)
         status = fail("%s", err.message);
-    if (options->plot != NULL && plot_trace(findings->trace, options->plot) != STATUS_OK)
+    if (options->plot != NULL &&
+        draw_chart(options->chart, findings->trace, findings->model, options->plot) != STATUS_OK)
         status = STATUS_ERROR;
     return status;
 }
@@ -389,6 +395,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         JSON = 256,
         TRACE,
         PLOT,
+        CHART,
         BUDGET,
         SEED,
         SELF_TEST,
@@ -398,6 +405,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {"json", no_argument, NULL, JSON},
         {"trace", required_argument, NULL, TRACE},
         {"plot", required_argument, NULL, PLOT},
+        {"chart", required_argument, NULL, CHART},
         {"budget", required_argument, NULL, BUDGET},
         {"seed", required_argument, NULL, SEED},
         {"help", no_argument, NULL, 'h'},
@@ -422,6 +430,10 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         case PLOT:
             if (!is_plot_path(ret_options->plot = optarg))
                 return usage_error("--plot %s: the name must end in .svg or .png", optarg);
+            break;
+        case CHART:
+            if (!parse_chart(optarg, &ret_options->chart))
+                return usage_error("--chart %s: units, slices, profile or latency", optarg);
             break;
         case BUDGET:
             if (!parse_number(optarg, 1, 1e6, &ret_options->experiment.budget))
