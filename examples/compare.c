@@ -419,12 +419,35 @@ static void print_line(lb_table *const *tables, size_t columns, size_t row, int 
     printf("\n");
 }
 
+static bool has_column(const lb_table *table, const char *name) {
+    for (size_t i = 0; i < lb_table_columns(table); i++)
+        if (strcmp(lb_table_name(table, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* A result that was not measured here may lack some. */
+static size_t keep_columns(const lb_table *base, const lb_table *other, const char **metrics,
+                           const char **heads, size_t columns) {
+    size_t kept = 0;
+    for (size_t i = 0; i < columns; i++) {
+        if (!has_column(base, metrics[i]) || (other != NULL && !has_column(other, metrics[i])))
+            continue;
+        metrics[kept] = metrics[i];
+        heads[kept++] = heads[i];
+    }
+    return kept;
+}
+
 /* A block for each point, a line for each condition. */
 static int print_block(const lb_table *base, const lb_table *other, const char *title,
-                       const char *const *metrics, const char *const *heads, size_t columns) {
+                       const char **metrics, const char **heads, size_t columns) {
     lb_table *tables[8] = {0};
     lb_error err;
     int status = STATUS_OK;
+    columns = keep_columns(base, other, metrics, heads, columns);
+    if (columns == 0)
+        return STATUS_OK;
     for (size_t i = 0; i < columns && status == STATUS_OK; i++) {
         tables[i] = compare(base, other == NULL ? base : other, metrics[i], &err);
         if (tables[i] == NULL)
