@@ -10,6 +10,7 @@
 
 #include "charts.h"
 #include "common.h"
+#include "page.h"
 
 static const char usage[] =
     "usage: lbsched-detect [OPTION]...\n"
@@ -22,6 +23,9 @@ static const char usage[] =
     "      --chart CHART  what of it: units, their durations over time (default); slices, which\n"
     "                     task ran on which core; profile, durations against running tasks; or\n"
     "                     latency, how long imbalances lasted\n"
+    "      --html FILE    write a report to share: one page with verdict, reasons, findings, "
+    "tables\n"
+    "                     and pictures\n"
     "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
     "      --seed N       draw the second batch's works from this number (default: the time)\n"
     "      --measure KIND run another experiment instead and print what it shows: even, profile,\n"
@@ -48,7 +52,7 @@ static const double shortest_work = 0.2, longest_work = 2;
 struct options {
     bool json, self_test;
     const struct measure *measure;
-    const char *trace, *plot;
+    const char *trace, *plot, *html;
     enum chart chart;
     uint64_t seed;
     lb_experiment_options experiment;
@@ -372,6 +376,85 @@ static int report_measure(struct findings *findings, const struct options *optio
     return STATUS_OK;
 }
 
+/* ---- a page to share ---- */
+
+static void page_findings(struct page *page, const struct findings *findings) {
+    char line[80];
+    page_heading(page, "The machine");
+    page_text(page, lb_host_description(findings->host));
+    for (size_t i = 0; i < lb_host_finding_count(findings->host); i++)
+        page_item(page, lb_host_finding(findings->host, i));
+    page_heading(page, "While it was measured");
+    snprintf(line, sizeof line, "Other programs used %.1f %% of the CPU time.",
+             foreign_percent(findings->trace));
+    page_text(page, isnan(foreign_percent(findings->trace))
+                        ? "What other programs used of the CPU time is not known."
+                        : line);
+    for (int kind = LB_FINDING_NONE; kind <= LB_FINDING_UNMEASURED; kind++)
+        if (run_finding(findings->trace, kind) != NULL)
+            page_item(page, run_finding(findings->trace, kind));
+}
+
+static void page_chart(struct page *page, const struct findings *findings, enum chart chart,
+                       const char *caption) {
+    const char *path = page_picture_path(page);
+    if (path != NULL && draw_chart(chart, findings->trace, findings->model, path) == STATUS_OK)
+        page_picture(page, caption);
+}
+
+static bool was_balanced(const lb_trace *trace) {
+    lb_table *table;
+    bool any = false;
+    if (lb_trace_latency(trace, &table, NULL) != LB_OK)
+        return false;
+    for (size_t row = 0; row < lb_table_rows(table) && !any; row++)
+        any = isfinite(lb_table_get(table, row, "latency_s"));
+    lb_table_free(table);
+    return any;
+}
+
+static void page_charts(struct page *page, const struct findings *findings) {
+    size_t n;
+    page_heading(page, "What was measured");
+    if (lb_trace_units(findings->trace, &n) != NULL)
+        page_chart(page, findings, CHART_UNITS,
+                   "Each task repeats the same unit of work; the steps show who shares with whom.");
+    if (lb_table_rows(findings->profile) > 0)
+        page_chart(page, findings, CHART_PROFILE,
+                   "The mean duration of a unit while so many tasks ran, and what the model says.");
+    if (was_balanced(findings->trace))
+        page_chart(page, findings, CHART_LATENCY,
+                   "How long it took until a core without work was filled, and lists evened.");
+    if (lb_trace_slices(findings->trace, &n) != NULL)
+        page_chart(page, findings, CHART_SLICES, "Each task's slices on the cores.");
+    page_table(page, findings->profile, NULL);
+}
+
+static int save_page(const struct findings *findings, const struct options *options) {
+    lb_error err;
+    char *text, line[120];
+    if (lb_verdict_format(findings->verdict, LB_FORMAT_TEXT, &text, &err) != LB_OK)
+        return fail("%s", err.message);
+    struct page *page = page_new("How this machine shares its cores");
+    if (page == NULL) {
+        lb_free(text);
+        return STATUS_ERROR;
+    }
+    snprintf(line, sizeof line, "Balancing: %s", policy_name(lb_verdict_policy(findings->verdict)));
+    page_lead(page, line);
+    page_lines(page, text);
+    lb_free(text);
+    page_findings(page, findings);
+    page_charts(page, findings);
+    if (findings->batch != NULL) {
+        page_heading(page, "A second batch, which the verdict has not seen");
+        page_table(page, findings->batch, NULL);
+        snprintf(line, sizeof line, "Mean error of the predictions: %.1f %%", findings->mean_error);
+        page_text(page, line);
+    }
+    return page_save(page, options->html);
+}
+
 /* What was asked to be kept of the measurement; returns STATUS_ERROR where that failed. */
 static int save(const struct findings *findings, const struct options *options) {
     lb_error err;
@@ -383,6 +466,9 @@ static int save(const struct findings *findings, const struct options *options) 
         status = fail("%s", err.message);
     if (options->plot != NULL &&
         draw_chart(options->chart, findings->trace, findings->model, options->plot) != STATUS_OK)
+        status = STATUS_ERROR;
+    if (options->html != NULL && findings->profile != NULL &&
+        save_page(findings, options) != STATUS_OK)
         status = STATUS_ERROR;
     return status;
 }
@@ -396,6 +482,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         TRACE,
         PLOT,
         CHART,
+        HTML,
         BUDGET,
         SEED,
         SELF_TEST,
@@ -406,6 +493,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {"trace", required_argument, NULL, TRACE},
         {"plot", required_argument, NULL, PLOT},
         {"chart", required_argument, NULL, CHART},
+        {"html", required_argument, NULL, HTML},
         {"budget", required_argument, NULL, BUDGET},
         {"seed", required_argument, NULL, SEED},
         {"help", no_argument, NULL, 'h'},
@@ -435,6 +523,9 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             if (!parse_chart(optarg, &ret_options->chart))
                 return usage_error("--chart %s: units, slices, profile or latency", optarg);
             break;
+        case HTML:
+            ret_options->html = optarg;
+            break;
         case BUDGET:
             if (!parse_number(optarg, 1, 1e6, &ret_options->experiment.budget))
                 return usage_error("--budget %s: seconds, 1 to 1000000", optarg);
@@ -460,6 +551,8 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             return usage_error("wrong option");
         }
     }
+    if (ret_options->html != NULL && (ret_options->self_test || ret_options->measure != NULL))
+        return usage_error("--html is a report on a detection, not on --measure or --self-test");
     if (optind != argc)
         return usage_error("%s: no arguments but options are taken", argv[optind]);
     return -1;

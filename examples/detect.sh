@@ -14,7 +14,7 @@ build=$root/build-detect
 need_to_build
 need libhwloc-dev pkg-config --exists 'hwloc >= 2.0'
 case " $* " in
-*" --plot"*) need gnuplot-nox gnuplot --version ;;
+*" --plot"* | *" --html"*) need gnuplot-nox gnuplot --version ;;
 esac
 mkdir -p "$build" || exit 1
 [ -w "$build" ] || {

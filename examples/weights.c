@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "page.h"
 
 static const char usage[] =
     "usage: lbsched-weights [OPTION]...\n"
@@ -24,6 +25,7 @@ static const char usage[] =
     "      --seed N             of the order of levels, and of the model (1)\n"
     "      --csv, --json        the table in that form\n"
     "      --plot FILE          idle share against nice, as .svg or .png, through gnuplot\n"
+    "      --html FILE          a report to share: one page with tables, findings and picture\n"
     "  -h, --help               this text\n"
     "  -V, --version            the version of the library\n"
     "\n"
@@ -33,6 +35,7 @@ enum {
     OPTION_CSV = 256,
     OPTION_JSON,
     OPTION_PLOT,
+    OPTION_HTML,
     OPTION_SEED,
     MOST_LEVELS = 64
 };
@@ -41,7 +44,7 @@ struct options {
     lb_weights_options weights;
     int32_t levels[MOST_LEVELS];
     lb_format format;
-    const char *plot;
+    const char *plot, *html;
     bool model;
 };
 
@@ -93,6 +96,7 @@ static int parse_options(int argc, char **argv, struct options *o) {
         {"csv", no_argument, NULL, OPTION_CSV},
         {"json", no_argument, NULL, OPTION_JSON},
         {"plot", required_argument, NULL, OPTION_PLOT},
+        {"html", required_argument, NULL, OPTION_HTML},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {0},
@@ -138,6 +142,9 @@ static int parse_options(int argc, char **argv, struct options *o) {
             if (!is_plot_path(optarg))
                 return usage_error("--plot %s: a name that ends in .svg or .png expected", optarg);
             break;
+        case OPTION_HTML:
+            o->html = optarg;
+            break;
         case 'h':
             fputs(usage, stdout);
             return finish(STATUS_OK);
@@ -163,8 +170,8 @@ static void plot_curve(FILE *gnuplot, const lb_table *table, const char *column)
 }
 
 /* `measured` may be NULL. */
-static int plot(const struct options *o, const lb_table *measured, const lb_table *modelled) {
-    FILE *gnuplot = open_plot(o->plot);
+static int plot(const char *path, const lb_table *measured, const lb_table *modelled) {
+    FILE *gnuplot = open_plot(path);
     if (gnuplot == NULL)
         return STATUS_ERROR;
     fprintf(gnuplot, "set title 'Cores that idle while work waits'\n"
@@ -184,7 +191,65 @@ static int plot(const struct options *o, const lb_table *measured, const lb_tabl
     plot_curve(gnuplot, modelled, "ideal_idle_percent");
     plot_curve(gnuplot, modelled, "idle_percent");
     plot_curve(gnuplot, modelled, "static_idle_percent");
-    return close_plot(gnuplot, o->plot);
+    return close_plot(gnuplot, path);
+}
+
+/* What the machine is like, and why what is missing was not measured. */
+static void page_machine(struct page *page, const lb_table *measured) {
+    lb_host *host;
+    page_heading(page, "The machine");
+    if (lb_host_open(NULL, &host, NULL) == LB_OK) {
+        page_text(page, lb_host_description(host));
+        for (size_t i = 0; i < lb_host_finding_count(host); i++)
+            page_item(page, lb_host_finding(host, i));
+        lb_host_free(host);
+    }
+    if (lb_table_meta(measured, "finding_not_measured") != NULL)
+        page_item(page, lb_table_meta(measured, "finding_not_measured"));
+}
+
+/* The level that costs most. */
+static void page_worst(struct page *page, const lb_table *table) {
+    size_t worst = 0;
+    char line[160];
+    for (size_t i = 1; i < lb_table_rows(table); i++)
+        if (lb_table_get(table, i, "idle_percent") > lb_table_get(table, worst, "idle_percent"))
+            worst = i;
+    snprintf(line, sizeof line, "At most %.2f %% of the cores idle while work waits (soakers: %s).",
+             lb_table_get(table, worst, "idle_percent"), lb_table_label(table, worst));
+    if (isfinite(lb_table_get(table, worst, "idle_percent")))
+        page_lead(page, line);
+}
+
+static int save_page(const char *path, const lb_table *measured, const lb_table *modelled) {
+    static const char *const columns[] = {"weight_ratio",
+                                          "idle_percent",
+                                          "idle_stddev",
+                                          "control_idle_percent",
+                                          "normal_percent",
+                                          "ideal_normal_percent",
+                                          "soaker_percent",
+                                          "ideal_soaker_percent",
+                                          "foreign_percent",
+                                          "disturbed",
+                                          NULL};
+    struct page *page = page_new("What large weight differences cost");
+    if (page == NULL)
+        return STATUS_ERROR;
+    page_worst(page, measured != NULL ? measured : modelled);
+    page_text(page, "One soaker a core runs at a nice level, and normal tasks beside them. Ideally "
+                    "no core idles.");
+    const char *picture = page_picture_path(page);
+    if (picture != NULL && plot(picture, measured, modelled) == STATUS_OK)
+        page_picture(page, "The part of the cores that idles, against the soakers' nice level.");
+    if (measured != NULL) {
+        page_machine(page, measured);
+        page_heading(page, "Measured");
+        page_table(page, measured, columns);
+    }
+    page_heading(page, "Modelled: Linux 2.6.25");
+    page_table(page, modelled, NULL);
+    return page_save(page, path);
 }
 
 /* What Linux 2.6.25 would lose on the machine that was measured. */
@@ -203,7 +268,7 @@ static lb_status make(struct options *o, lb_table **ret_measured, lb_table **ret
     lb_status status = lb_host_open(NULL, &host, err);
     if (status == LB_OK)
         status = lb_experiment_weights(host, &o->weights, ret_measured, err);
-    if (status == LB_OK && o->plot != NULL)
+    if (status == LB_OK && (o->plot != NULL || o->html != NULL))
         status = model_host(host, o, ret_modelled, err);
     lb_host_free(host);
     return status;
@@ -235,7 +300,9 @@ int main(int argc, char **argv) {
     } else {
         status = print_table(&o, o.model ? modelled : measured);
         if (status == STATUS_OK && o.plot != NULL)
-            status = plot(&o, measured, modelled);
+            status = plot(o.plot, measured, modelled);
+        if (status == STATUS_OK && o.html != NULL)
+            status = save_page(o.html, measured, modelled);
     }
     lb_table_free(measured);
     lb_table_free(modelled);

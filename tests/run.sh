@@ -47,6 +47,7 @@ need libsimgrid-dev pkg-config --exists simgrid
 need libbenchmark-dev pkg-config --exists benchmark
 need libopenmpi-dev mpicc --version
 need openmpi-bin mpirun --version
+need chromium chromium --version
 install_missing "$out/install.log" || exit 1
 
 passed=0 failed=0 skipped=0
