@@ -40,6 +40,7 @@ need groff-base groff --version
 need make make --version
 need cmake cmake --version
 need doxygen doxygen --version
+need doxygen-awesome-css test -e /usr/share/doxygen-awesome-css/doxygen-awesome.css
 need clang-format clang-format --version
 need locales test -e /usr/share/i18n/locales/de_DE
 need r-base-core Rscript --version
@@ -197,7 +198,10 @@ fi
 
 if wants docs; then
     if check "docs: configure" meson setup "$out/docs" -Ddocs=true -Dtests=false -Dexamples=false; then
-        check "docs: no warning of Doxygen" ninja -C "$out/docs" docs/html
+        check "docs: no warning of Doxygen" ninja -C "$out/docs" docs/html &&
+            check "docs: links, pictures and search" python3 tests/manual.py "$out/docs/docs/html"
+        command -v chromium >/dev/null 2>&1 ||
+            skip "docs: pictures and search in a browser" "Chromium is not installed"
     fi
 fi
 

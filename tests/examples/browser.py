@@ -18,6 +18,7 @@ addEventListener("load", () => {
     ground: getComputedStyle(document.body).backgroundColor,
     text: getComputedStyle(document.body).color,
     pictures: [...document.images].map(i => [i.alt, i.complete ? i.naturalWidth : 0, i.width]),
+    objects: [...document.querySelectorAll("object")].map(o => [o.data, o.offsetWidth, o.offsetHeight]),
     loaded: performance.getEntriesByType("resource").map(r => r.name),
     result: typeof look === "function" ? look() : null};
   const note = document.createElement("pre");
@@ -44,7 +45,8 @@ def look(path, **options):
     """What a copy of an HTML file is like once it is loaded: see LOOK."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".html", delete=False) as copy:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".html", delete=False,
+                                     dir=os.path.dirname(os.path.abspath(path))) as copy:
         copy.write(text.replace("</html>", "") + LOOK)
     try:
         dom = load(f"file://{copy.name}", **options)

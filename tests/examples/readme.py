@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program of README.md, linked as README.md says, prints what README.md says."""
+"""The program of README.md, linked as README.md says, prints what README.md says; that of the quick start
+links."""
 import os
 import re
 import shutil
@@ -36,3 +37,11 @@ with tempfile.TemporaryDirectory() as folder:
     printed = re.findall(r"process \d+: ([0-9.]+) s",
                          run(binary, env=os.environ | {"LD_LIBRARY_PATH": lib}))
     assert printed == expected, f"{printed} != {expected}"
+
+    # The quick start's program measures: that it compiles and links is what is looked at here.
+    with open(os.path.join(os.environ["LBSCHED_ROOT"], "docs", "quick-start.md"),
+              encoding="utf-8") as file:
+        quick, = re.findall(r"```c\n(.*?)```", file.read(), re.DOTALL)
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(quick)
+    run(*compiler, "-Wall", "-Wextra", "-Werror", source, *flags, "-o", binary)
