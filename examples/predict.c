@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charts.h"
 #include "common.h"
 
 static const char usage[] =
@@ -33,6 +34,10 @@ static const char usage[] =
     "      --json, --csv        print the table as one JSON object, or as CSV\n"
     "      --trace FILE         write one course, that of the seed, as a trace, to look at or to\n"
     "                           classify\n"
+    "      --plot FILE          draw that course to FILE.svg or FILE.png (needs gnuplot)\n"
+    "      --chart KIND         what of it: units, their durations over time (default); slices,\n"
+    "                           which process ran on which core; profile, durations against\n"
+    "                           running processes; or latency, how long imbalances lasted\n"
     "      --unit-work S        CPU seconds of its units (default: a hundredth of the longest "
     "work)\n"
     "      --slice S            with its time slices, of S seconds for a weight of 1\n"
@@ -56,7 +61,8 @@ enum {
 struct options {
     lb_model_options model;
     lb_estimate_options estimate;
-    const char *preset, *first_cores, *weights, *file, *trace;
+    const char *preset, *first_cores, *weights, *file, *trace, *plot;
+    enum chart chart;
     double unit_work, slice; /* of the trace; unit_work 0: by the works */
     lb_format format;
     lb_table *processes;
@@ -134,10 +140,12 @@ static int fill_workload(lb_workload *workload, const lb_table *table) {
 
 /* ---- the answer ---- */
 
+/* One course, to a file and as a picture. */
 static int save_trace(const lb_model *model, const lb_workload *workload,
                       const struct options *options) {
     lb_error err;
     lb_trace *trace;
+    int status = STATUS_OK;
     double unit_work = options->unit_work, longest = 0;
     for (size_t i = 0; i < lb_table_rows(options->processes); i++)
         longest = fmax(longest, lb_table_get(options->processes, i, "work_s"));
@@ -145,10 +153,14 @@ static int save_trace(const lb_model *model, const lb_workload *workload,
         unit_work = longest > 0 && longest < INFINITY ? longest / 100 : 1;
     if (lb_model_trace(model, workload, unit_work, options->slice, options->estimate.seed, &trace,
                        &err) != LB_OK)
-        return fail("--trace: %s", err.message);
-    lb_status status = lb_trace_save(trace, options->trace, LB_TRACE_CSV, &err);
+        return fail("%s: %s", options->trace != NULL ? "--trace" : "--plot", err.message);
+    if (options->trace != NULL && lb_trace_save(trace, options->trace, LB_TRACE_CSV, &err) != LB_OK)
+        status = fail("%s", err.message);
+    if (options->plot != NULL &&
+        draw_chart(options->chart, trace, model, options->plot) != STATUS_OK)
+        status = STATUS_ERROR;
     lb_trace_free(trace);
-    return status == LB_OK ? STATUS_OK : fail("%s", err.message);
+    return status;
 }
 
 static int predict(const lb_model *model, const struct options *options) {
@@ -169,7 +181,8 @@ static int predict(const lb_model *model, const struct options *options) {
         goto done;
     }
     printf("%s", text);
-    status = options->trace == NULL ? STATUS_OK : save_trace(model, workload, options);
+    status = options->trace == NULL && options->plot == NULL ? STATUS_OK
+                                                             : save_trace(model, workload, options);
 done:
     lb_free(text);
     lb_table_free(result);
@@ -194,7 +207,9 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         CSV,
         TRACE,
         UNIT_WORK,
-        SLICE
+        SLICE,
+        PLOT,
+        CHART
     };
     static const struct option long_options[] = {
         {"cores", required_argument, NULL, 'c'},
@@ -213,6 +228,8 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {"trace", required_argument, NULL, TRACE},
         {"unit-work", required_argument, NULL, UNIT_WORK},
         {"slice", required_argument, NULL, SLICE},
+        {"plot", required_argument, NULL, PLOT},
+        {"chart", required_argument, NULL, CHART},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
@@ -295,6 +312,14 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             if (!parse_number(optarg, 1e-300, 1e300, &ret_options->slice))
                 return usage_error("--slice %s: seconds, above 0", optarg);
             break;
+        case PLOT:
+            if (!is_plot_path(ret_options->plot = optarg))
+                return usage_error("--plot %s: the name must end in .svg or .png", optarg);
+            break;
+        case CHART:
+            if (!parse_chart(optarg, &ret_options->chart))
+                return usage_error("--chart %s: units, slices, profile or latency", optarg);
+            break;
         case 'h':
             printf("%s", usage);
             return finish(STATUS_OK);
@@ -314,8 +339,11 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         return usage_error("with a --file first cores and weights stand in it");
     if (ret_options->preset != NULL && own_model)
         return usage_error("--preset says the policy, and delays and rotation have no part in it");
-    if (ret_options->trace == NULL && (ret_options->unit_work != 0 || ret_options->slice != 0))
-        return usage_error("--unit-work and --slice say what is in a --trace");
+    if (ret_options->trace == NULL && ret_options->plot == NULL &&
+        (ret_options->unit_work != 0 || ret_options->slice != 0))
+        return usage_error("--unit-work and --slice say what is in a --trace or --plot");
+    if (ret_options->chart == CHART_SLICES && ret_options->slice == 0)
+        return usage_error("--chart slices: how long they are says --slice");
     if (exact && estimate->samples != 0)
         return usage_error("--exact and --samples exclude each other");
     if (exact)

@@ -73,6 +73,14 @@ with tempfile.TemporaryDirectory() as folder:
     assert all(a[1] < b[0] and a[1] - a[0] >= 5 for a, b in zip(rows_of_cores, rows_of_cores[1:]))
     assert "200 tasks" in drawn and "200 tasks" in draw("units")[0]
 
+    # The same picture of a course as of its trace.
+    course = ["-c3", "-p", "lazy", "--slice", 0.25, *range(1, 8)]
+    run(predict, *course, "--trace", trace)
+    drawn, _ = draw("slices")
+    run(predict, *course, "--chart", "slices", "--plot", svg)
+    with open(svg, encoding="utf-8") as file:
+        assert boxes(file.read()) == boxes(drawn)
+
     # Profile: the table's means and the model's.
     told = run(simulate, "--policy", "immediate", "--cores", 4, "--tasks-per-core", 3, "--seed", 1)
     with open(trace, "w", encoding="utf-8") as file:

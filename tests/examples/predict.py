@@ -171,6 +171,9 @@ for words, said in [
     (["-c2", "--file", "-", "--weights", 1], "--file"),
     (["-c2", "--unit-work", "0", "--trace", "x", 1], "--unit-work 0"),
     (["-c2", "--slice", "0.1", 1], "--trace"),
+    (["-c2", "--plot", "x.gif", 1], ".svg"),
+    (["-c2", "--chart", "pie", 1], "--chart pie"),
+    (["-c2", "--chart", "slices", "--plot", "x.svg", 1], "--slice"),
     (["--nonsense"], "nonsense"),
 ]:
     run(predict, *words, status=2, said=said)
