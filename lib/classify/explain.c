@@ -456,6 +456,20 @@ static bool tell_dropped(lb_verdict *v, const lbi_progress *p) {
     return tell(v, &t);
 }
 
+static bool tell_disorder(lb_verdict *v, const lbi_disorder *d) {
+    lbi_text t = {0};
+    if (v->policy != LB_POLICY_UNKNOWN || lbi_disorder_log(d) <= 0)
+        return true;
+    lbi_text_printf(&t,
+                    "progress from one stretch of units to the next differs by %.3g %% of what "
+                    "units drawn by chance would leave (squares, %zu of %zu pairs of stretches), "
+                    "where tasks that take turns leave %.3g %%: the durations look like random "
+                    "numbers",
+                    100 * d->squares / d->by_chance, d->irregular, d->pairs,
+                    100 * d->by_turns / d->by_chance);
+    return tell(v, &t);
+}
+
 static bool tell_policy(lb_verdict *v, story *s, lb_policy policy) {
     switch (policy) {
     case LB_POLICY_NONE:
@@ -513,7 +527,7 @@ bool lbi_explain(lb_verdict *v, const lbi_fit *fit) {
               (policy == v->policy || tell_confidence(v, policy)) && tell_policy(v, &s, policy);
     if (ok && v->reason_count == 0)
         ok = tell_probability(v);
-    ok = ok && tell_dropped(v, p) && tell_foreign(v, fit);
+    ok = ok && tell_disorder(v, &p->disorder) && tell_dropped(v, p) && tell_foreign(v, fit);
     free(s.h.size);
     free(s.chosen);
     free(s.values);

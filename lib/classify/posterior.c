@@ -141,6 +141,7 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
         logs[LB_POLICY_UNKNOWN] = fmax(logs[LB_POLICY_UNKNOWN],
                                        logs[LB_POLICY_IMMEDIATE] - TEMPER * fmax(evenness(fit), 0));
         believe_sharing(fit, logs);
+        logs[LB_POLICY_UNKNOWN] += lbi_disorder_log(&fit->progress.disorder);
         /* As long as nothing was rotated, immediate looks like active. */
         logs[LB_POLICY_IMMEDIATE] =
             log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);

@@ -251,6 +251,23 @@ static void fill(filler *f, double from, double to, double work, bool known) {
     }
 }
 
+/* A stretch of units for lbi_disorder lasts so many waits. */
+#define STRETCH_WAITS 2
+
+/* Tells disorder of a unit, unless a task ends in it: stretches lie between ends. */
+static void tell_disorder(lbi_progress *p, uint32_t *next, double from, double to, double work) {
+    lbi_disorder *d = &p->disorder;
+    if (*next == p->tasks)
+        return;
+    if (to > p->time[p->end[*next]]) {
+        while (*next < p->tasks && to > p->time[p->end[*next]])
+            ++*next;
+        lbi_disorder_restart(d, d->length);
+    } else {
+        lbi_disorder_unit(d, to - from, work);
+    }
+}
+
 /* Spreads one task's units over the windows. A unit much longer than those around it is a mishap,
  * unless its CPU time says that it was a long one. Lost units were as the others are; any other gap
  * is sleep. */
@@ -259,13 +276,16 @@ static void fill_task(lbi_progress *p, uint32_t task, const lb_unit *units, size
     filler f = {.p = p, .done_at = p->done + task, .seen_at = p->seen + task};
     double limit = 0, work = 1, rate = 0;
     size_t block_end = 0;
+    uint32_t next_end = 0;
     for (size_t j = 0; j < count; j++) {
         if (j == block_end) {
             size_t length = block_length(count - j);
             block_end += length;
             limit = LONG_UNIT * fmax(*typical++, LONG_WAIT * p->wait);
-            rate = mean_cpu * (double)length /
-                   (seconds(units[block_end - 1].end_ns) - seconds(units[j].start_ns));
+            double lasts = seconds(units[block_end - 1].end_ns) - seconds(units[j].start_ns);
+            rate = mean_cpu * (double)length / lasts;
+            double stretch = STRETCH_WAITS * p->wait * (double)length / lasts;
+            lbi_disorder_restart(&p->disorder, (size_t)ceil(fmin(stretch, BLOCK)));
         }
         double from = seconds(units[j].start_ns), to = seconds(units[j].end_ns);
         if (j > 0) {
@@ -279,6 +299,10 @@ static void fill_task(lbi_progress *p, uint32_t task, const lb_unit *units, size
             work = seconds(units[j].cpu_ns);
         bool mishap = to - from > limit && !(mean_cpu > 0 && work > rate / 3 * (to - from));
         p->dropped += mishap;
+        if (mishap)
+            lbi_disorder_restart(&p->disorder, p->disorder.length);
+        else
+            tell_disorder(p, &next_end, from, to, work);
         fill(&f, from, to, work, !mishap);
     }
     fill(&f, p->time[p->bounds - 1], p->time[p->bounds - 1], 0, false);
@@ -471,13 +495,14 @@ lb_status lbi_progress_make(lbi_progress *ret_progress, uint32_t cores, double u
     }
     double mean_cpu = mean_cpu_time(units, n);
     p->unit_work = mean_cpu > 0 ? mean_cpu : 1;
+    p->grain *= GRAIN * p->unit_work;
+    p->disorder = (lbi_disorder){.unit_work = p->unit_work, .grain = p->grain};
     size_t block = 0;
     for (uint32_t i = 0; i < p->tasks; i++) {
         fill_task(p, i, units + spans[i].first, spans[i].count, c.typical + block, mean_cpu);
         for (size_t at = 0; at < spans[i].count; at += block_length(spans[i].count - at))
             block++;
     }
-    p->grain *= GRAIN * p->unit_work;
     double *values = lbi_array_new(SPREAD_ROOM, sizeof *values);
     if (values == NULL) {
         status = lbi_error_nomem(err, "progress");

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "classify/disorder.h"
 #include "lbsched/lbsched.h"
 
 /* Why a trace says nothing about policies. */
@@ -46,6 +47,7 @@ typedef struct lbi_progress {
     double wait;        /* the unit duration in which half of all time passes: how coarse time is */
     double least;       /* the shortest unit's duration */
     size_t units, dropped; /* units much longer than the others around them tell no rate */
+    lbi_disorder disorder; /* as units are before `done` is scaled */
     double first_end, last_end, late_start;
     uint32_t late_task;
 } lbi_progress;
