@@ -49,13 +49,13 @@ static lb_status share_arena(lbi_crew *crew, const size_t *capacities, const siz
         return lbi_error(err, LB_ERR_NOMEM, "no memory for the workers' records (%zu bytes)",
                          crew->bytes);
     arena->bytes = crew->bytes;
+    arena->workers = crew->workers;
     lbi_touch_pages(arena);
     arena->slots = (lbi_slot *)((char *)arena + slots);
     arena->pool = (lbi_block *)((char *)arena + pool);
     arena->records = (lbi_record *)((char *)arena + records);
     arena->naps = (lbi_nap *)((char *)arena + rest);
     arena->blocks = blocks;
-    arena->workers = crew->workers;
     arena->limit_ns = crew->limit_ns;
     arena->tsc = lbi_tsc_usable(crew->host->cpus[crew->host->cores - 1]);
     atomic_store(&arena->heard_ns, lbi_now());

@@ -58,6 +58,7 @@ static lb_status follow(lbi_crew *crew, lbi_emulation *emulation, int32_t *core,
                         lb_error *err) {
     double probability[LB_POLICY_IMMEDIATE + 1];
     int64_t look = crew->origin_ns + lbi_adaptive_pause(&course->adaptive);
+    int64_t last = crew->origin_ns + course->adaptive.end_ns;
     for (;;) {
         lb_status status = wait_until(crew, emulation, look, err);
         int64_t cpu = lbi_thread_cpu();
@@ -78,6 +79,8 @@ static lb_status follow(lbi_crew *crew, lbi_emulation *emulation, int32_t *core,
         /* Judging takes a core from the workers: a tenth of the time at most. */
         int64_t pause = lbi_adaptive_pause(&course->adaptive);
         look = lbi_now() + (pause > 10 * cpu ? pause : 10 * cpu);
+        /* The end of the time is not to be missed, or the workers would have none to end in. */
+        look = look < last ? look : last;
     }
     course->decided_ns = lbi_now();
     for (uint32_t i = 0; i < crew->made; i++)

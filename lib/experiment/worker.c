@@ -8,7 +8,8 @@
 /* How often a worker looks up from its work, and how long it goes on without the controller. */
 #define LOOK_NS INT64_C(10000000)
 #define PATIENCE_NS INT64_C(500000000)
-#define TOUCHED_BYTES ((size_t)64 << 20)
+/* By all workers together: each page costs each of them, at its end as well. */
+#define TOUCHED_BYTES ((size_t)256 << 20)
 #define PAGE ((size_t)4096)
 
 /* A chain of multiplications, each waiting for the last: no memory, no vector unit, little for a
@@ -371,7 +372,8 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
 }
 
 void lbi_touch_pages(const lbi_arena *arena) {
-    size_t bytes = arena->bytes < TOUCHED_BYTES ? arena->bytes : TOUCHED_BYTES;
+    size_t most = TOUCHED_BYTES / (arena->workers + 1);
+    size_t bytes = arena->bytes < most ? arena->bytes : most;
     for (size_t at = 0; at < bytes; at += PAGE)
         (void)*((const volatile char *)arena + at);
 }

@@ -2,6 +2,8 @@
 /* Disturbances whose truth is known, made for real:
  *     disturbance quota   a control group that may use half a CPU less than there are cores
  *     disturbance busy    a busy process in a session of its own, autogroup on
+ *     disturbance hotplug a CPU that goes offline in mid-run, and comes back: only where
+ *                         LBSCHED_HOTPLUG=1 allows it, as one that stayed away would be missed
  * The finding must name it, and the verdict must never be wrong: unknown with the reason, or what
  * the undisturbed machine shows. Where it cannot be had, or where something else disturbs as well,
  * the test is skipped with the reason. */
@@ -17,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "lbsched/lbsched.h"
 #include "quota.h"
 
@@ -50,7 +53,7 @@ static bool detect(const lb_host *host, lb_verdict **ret_verdict, lb_trace **ret
     lb_experiment_options options;
     lb_error err;
     lb_experiment_options_init(&options, sizeof options);
-    options.budget = 8;
+    options.budget = 12;
     if (lb_detect(host, &options, ret_verdict, ret_trace, &err) == LB_OK)
         return true;
     printf("FAILED: %s\n", err.message);
@@ -230,12 +233,94 @@ static int check_busy(void) {
     return status;
 }
 
+/* ---- a CPU that goes and comes back ---- */
+
+static char online[64]; /* the file that tells, and decides */
+
+static bool set_online(bool on) {
+    FILE *file = fopen(online, "we");
+    if (file == NULL)
+        return false;
+    bool written = fputs(on ? "1" : "0", file) >= 0;
+    return fclose(file) == 0 && written;
+}
+
+static bool put_online(void) {
+    return set_online(true);
+}
+
+typedef struct absence {
+    double begin; /* of the run */
+    int changes;  /* made: away, and back */
+} absence;
+
+static int go_and_come(void *user, double fraction) {
+    absence *a = user;
+    (void)fraction;
+    if (a->changes == 0 && now() > a->begin + 1)
+        a->changes += set_online(false) ? 1 : 2;
+    else if (a->changes == 1 && now() > a->begin + 1.5)
+        a->changes += set_online(true) ? 1 : 0;
+    return 0;
+}
+
+static void judge_hotplug(const lb_host *host) {
+    lb_experiment_options options;
+    lb_error err;
+    lb_trace *trace = NULL;
+    lb_verdict *verdict = NULL;
+    absence a = {.begin = now()};
+    lb_experiment_options_init(&options, sizeof options);
+    options.progress = go_and_come;
+    options.progress_user = &a;
+    lb_status status = lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err);
+    if (status == LB_OK)
+        status = lb_classify(trace, NULL, &verdict, &err);
+    expect(status == LB_OK, status == LB_OK ? "the run ends" : err.message);
+    expect(a.changes == 2, "the CPU went, and came back");
+    if (status == LB_OK) {
+        printf("finding: %s\n", meta(trace, "finding_run_hotplug"));
+        expect(strcmp(meta(trace, "finding_run_hotplug"), "") != 0, "the trace tells of it");
+        expect(strstr(meta(trace, "disturbed"), "hotplug") != NULL, "the trace is labelled");
+        expect_unknown(verdict, "hotplug");
+    }
+    lb_verdict_free(verdict);
+    lb_trace_free(trace);
+}
+
+static int check_hotplug(void) {
+    lb_error err;
+    lb_host *host = NULL;
+    const char *reason, *allowed = getenv("LBSCHED_HOTPLUG");
+    if (allowed == NULL || strcmp(allowed, "1") != 0)
+        return skip("CPUs are left alone (LBSCHED_HOTPLUG=1 allows to take one away)");
+    if (lb_host_open(NULL, &host, &err) != LB_OK)
+        return skip(err.message);
+    uint32_t cores = lb_host_cores(host);
+    snprintf(online, sizeof online, "/sys/devices/system/cpu/cpu%u/online",
+             (unsigned)lb_host_cpu(host, cores - 1));
+    int status = 0;
+    if (cores < 2 || access(online, W_OK) != 0)
+        status = skip("no core can be taken offline");
+    else if (!guard_begin(put_online, &reason))
+        status = skip(reason);
+    else {
+        judge_hotplug(host);
+        guard_end();
+        status = failures == 0 ? 0 : 1;
+    }
+    lb_host_free(host);
+    return status;
+}
+
 int main(int argc, char **argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc == 2 && strcmp(argv[1], "quota") == 0)
         return check_quota();
     if (argc == 2 && strcmp(argv[1], "busy") == 0)
         return check_busy();
-    fprintf(stderr, "usage: disturbance quota|busy\n");
+    if (argc == 2 && strcmp(argv[1], "hotplug") == 0)
+        return check_hotplug();
+    fprintf(stderr, "usage: disturbance quota|busy|hotplug\n");
     return 2;
 }
