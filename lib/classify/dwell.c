@@ -30,13 +30,14 @@ static void count_up_to(lbi_dwell *d, double time) {
 
 bool lbi_dwell_look(lbi_dwell *d, const lbi_occupancy *o, const lbi_sighting *s,
                     const lbi_change *change) {
-    if (!change->event && !change->moved)
+    bool binds = s->kind == LBI_SIGHT_PIN;
+    if (!change->event && !change->moved && !binds)
         return true;
     count_up_to(d, s->time);
     bool rotated = change->moved && change->before_from == change->before_to + 1;
     if (!end_arrangement(d, s->time, rotated))
         return false;
-    if (lbi_one_uneven(o) && o->eventful) {
+    if (!binds && lbi_one_uneven(o) && o->eventful) {
         d->since = s->time;
         d->longer = o->count[o->longest];
     }

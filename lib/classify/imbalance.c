@@ -52,7 +52,9 @@ static bool close_one(lbi_imbalance_watch *w, int kind, double time, const lbi_c
 
 bool lbi_imbalance_look(lbi_imbalance_watch *w, const lbi_occupancy *o, const lbi_sighting *s,
                         const lbi_change *change, bool slices) {
-    bool now[2] = {lbi_lists_apart(o), lbi_one_idles(o)};
+    /* What follows is the doing of whoever bound the task: nothing that was open is waited for. */
+    bool binds = s->kind == LBI_SIGHT_PIN;
+    bool now[2] = {!binds && lbi_lists_apart(o), !binds && lbi_one_idles(o)};
     if (!w->began) {
         w->open[APART].watched = w->open[IDLE].watched = -1;
         w->began = true;
@@ -60,7 +62,7 @@ bool lbi_imbalance_look(lbi_imbalance_watch *w, const lbi_occupancy *o, const lb
     if (change->event) {
         w->cause = s->kind;
         w->time = s->time;
-    } else if (!change->moved) {
+    } else if (!change->moved && !binds) {
         return true;
     }
     for (int kind = APART; kind <= IDLE; kind++)

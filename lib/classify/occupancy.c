@@ -64,13 +64,14 @@ static void ran(lbi_occupancy *o, lbi_whereabout *w, const lbi_sighting *s, lbi_
         w->seen = s->until;
         return;
     }
-    *change = (lbi_change){.moved = true,
-                           .from = w->core,
-                           .to = s->core,
-                           .last_seen = w->seen,
-                           .before_from = o->size[w->core],
-                           .before_to = o->size[s->core],
-                           .filled = o->size[s->core] == 0};
+    if (!w->bound)
+        *change = (lbi_change){.moved = true,
+                               .from = w->core,
+                               .to = s->core,
+                               .last_seen = w->seen,
+                               .before_from = o->size[w->core],
+                               .before_to = o->size[s->core],
+                               .filled = o->size[s->core] == 0};
     leave(o, w);
     enter(o, w, s->core, s->time);
     w->seen = s->until;
@@ -96,7 +97,11 @@ lbi_change lbi_occupancy_update(lbi_occupancy *o, const lbi_sighting *s) {
         if (w->awake)
             leave(o, w);
         break;
+    case LBI_SIGHT_PIN:
+        w->bound = true;
+        break;
     case LBI_SIGHT_UNPIN:
+        w->bound = false;
         change.event = true;
         break;
     case LBI_SIGHT_RUN:

@@ -211,10 +211,12 @@ static uint32_t find_task(const lbi_sightings *s, uint32_t number) {
 static bool peek_mark(lbi_sightings *s, lbi_sighting *ret) {
     for (; s->mark < s->mark_count; s->mark++) {
         const lb_mark *m = &s->marks[s->mark];
-        uint32_t task = m->kind == LB_MARK_UNPIN ? find_task(s, m->task) : UINT32_MAX;
+        bool pin = m->kind == LB_MARK_PIN;
+        uint32_t task = pin || m->kind == LB_MARK_UNPIN ? find_task(s, m->task) : UINT32_MAX;
         if (task == UINT32_MAX)
             continue;
-        *ret = (lbi_sighting){.kind = LBI_SIGHT_UNPIN, .task = task, .core = LBI_CORE_UNKNOWN};
+        *ret = (lbi_sighting){
+            .kind = pin ? LBI_SIGHT_PIN : LBI_SIGHT_UNPIN, .task = task, .core = LBI_CORE_UNKNOWN};
         ret->time = ret->until = seconds(s, m->time_ns);
         return true;
     }

@@ -411,15 +411,17 @@ lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
 
 lb_status lbi_crew_bind(lbi_crew *crew, uint32_t worker, uint32_t core, lb_error *err) {
     lbi_hand *hand = &crew->hands[worker];
-    int error = lbi_bind(hand->process, crew->host, core, &crew->mask);
+    bool free = core == UINT32_MAX;
+    /* Beforehand, so that no move that comes of it precedes it. */
+    if (crew->origin_ns == 0)
+        *(free ? &hand->unpinned_ns : &hand->pinned_ns) = lbi_now();
+    lb_status status = lbi_crew_mark(crew, worker, free ? LB_MARK_UNPIN : LB_MARK_PIN, err);
+    int error = status == LB_OK ? lbi_bind(hand->process, crew->host, core, &crew->mask) : 0;
     if (error != 0)
         return lbi_error_os(err, error == EPERM ? LB_ERR_PERMISSION : LB_ERR_SYSTEM, error,
-                            core == UINT32_MAX ? "cannot unbind worker %u"
-                                               : "cannot bind worker %u to one core",
+                            free ? "cannot unbind worker %u" : "cannot bind worker %u to one core",
                             (unsigned)worker);
-    if (crew->origin_ns == 0)
-        *(core == UINT32_MAX ? &hand->unpinned_ns : &hand->pinned_ns) = lbi_now();
-    return lbi_crew_mark(crew, worker, core == UINT32_MAX ? LB_MARK_UNPIN : LB_MARK_PIN, err);
+    return status;
 }
 
 lb_status lbi_crew_hold(lbi_crew *crew, uint32_t worker, bool held, lb_error *err) {

@@ -100,6 +100,32 @@ START_TEST(never_is_no_number) {
 }
 END_TEST
 
+/* Three tasks on core 0 of two, a fourth on core 1 from 40 ms on. At 80 ms somebody binds one of
+ * the three to core 1: lists are even then, and no scheduler has done it. */
+START_TEST(binding_is_no_balancing) {
+    lb_error err;
+    lb_trace *t = new_trace(2);
+    for (int turn = 0; turn < 9; turn++)
+        add_slice(t, turn % 3, 0, turn * 10 * ms, (turn + 1) * 10 * ms);
+    for (int turn = 0; turn < 4; turn++)
+        add_slice(t, turn % 2, 0, (90 + turn * 10) * ms, (100 + turn * 10) * ms);
+    add_slice(t, 3, 1, 0, 90 * ms);
+    add_slice(t, 2, 1, 90 * ms, 110 * ms);
+    add_slice(t, 3, 1, 110 * ms, 130 * ms);
+    static const lb_mark marks[] = {{40000000, 3, LB_MARK_UNPIN}, {80000000, 2, LB_MARK_PIN}};
+    for (int i = 0; i < 2; i++)
+        ASSERT_OK(lb_trace_add_mark(t, &marks[i], &err), err);
+    lb_table *table = latency_of(seal(t));
+    ck_assert_uint_eq(lb_table_rows(table), 1);
+    ASSERT_NEAR(lb_table_get(table, 0, "time_s"), 40 * ms);
+    ck_assert(isnan(lb_table_get(table, 0, "latency_s")));
+    ASSERT_NEAR(lb_table_get(table, 0, "watched_s"), 40 * ms);
+    ck_assert_str_eq(lb_table_meta(table, "apart_balanced"), "0 of 1");
+    lb_table_free(table);
+    lb_trace_free(t);
+}
+END_TEST
+
 /* Tasks 0 to 2 are bound to core 0 of two, 3 to none and on core 1; they are let go at 30 ms. */
 START_TEST(unpinning_is_an_event) {
     lb_error err;
@@ -309,7 +335,7 @@ END_TEST
 Suite *suite(void) {
     Suite *made = suite_create("evidence");
     ADD(made, "latency", an_idle_core_is_filled, never_is_no_number, unpinning_is_an_event,
-        where_nothing_is_seen, predictions_are_seen_again, without_memory);
+        binding_is_no_balancing, where_nothing_is_seen, predictions_are_seen_again, without_memory);
     ADD(made, "survival", product_limit);
     ADD(made, "queues", queues_are_told_by_slices);
     return made;

@@ -9,6 +9,7 @@
 typedef struct lbi_whereabout {
     uint32_t core; /* LBI_CORE_UNKNOWN: not seen yet */
     bool awake;    /* in a list */
+    bool bound;    /* to a core: where it goes then is not the scheduler's choice */
     double joined; /* when it came to this list; -INFINITY: before anything happened */
     double seen;   /* until when it was last seen on it */
 } lbi_whereabout;

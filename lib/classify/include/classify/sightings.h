@@ -17,6 +17,7 @@
 typedef enum lbi_sight {
     LBI_SIGHT_END,
     LBI_SIGHT_SLEEP,
+    LBI_SIGHT_PIN,
     LBI_SIGHT_UNPIN,
     LBI_SIGHT_WAKE,
     LBI_SIGHT_BEGIN,
