@@ -72,21 +72,24 @@ assert all(natural > 0 for _, natural, _ in seen["pictures"]), seen["pictures"]
 
 # Search as a reader does it: type, wait, read.
 SEARCH = """<script>
-addEventListener("load", () => setTimeout(() => {
+addEventListener("load", () => {
   const field = document.getElementById("MSearchField");
-  field.value = "lb_model_dur";
   searchBox.OnSearchFieldFocus(true);
+  field.value = "lb_model_dur";
   searchBox.Search();
-}, 500));
-setTimeout(() => {
-  const frame = document.getElementById("MSearchResults");
-  const found = (frame.contentDocument || document).querySelectorAll(".SRResult");
-  const note = document.createElement("pre");
-  note.id = "found";
-  note.textContent = [...found].filter(e => getComputedStyle(e).display !== "none")
-    .map(e => e.textContent.trim()).join("|");
-  document.body.append(note);
-}, 3000);
+  const timer = setInterval(() => {
+    const frame = document.getElementById("MSearchResults");
+    const found = [...(frame.contentDocument || document).querySelectorAll(".SRResult")]
+      .filter(e => getComputedStyle(e).display !== "none").map(e => e.textContent.trim());
+    if (found.length === 0)
+      return;
+    clearInterval(timer);
+    const note = document.createElement("pre");
+    note.id = "found";
+    note.textContent = found.join("|");
+    document.body.append(note);
+  }, 100);
+});
 </script>"""
 with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
     text = file.read()
@@ -106,7 +109,7 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
 threading.Thread(target=server.serve_forever, daemon=True).start()
 try:
     dom = browser.load(f"http://127.0.0.1:{server.server_port}/search-look.html", width=1300,
-                       wait_ms=5000)
+                       wait_ms=20000)
 finally:
     server.shutdown()
     os.unlink(path)
