@@ -541,9 +541,9 @@ static void print_verdicts(const lb_table *compared, const char *metric) {
 static void print_disturbed(const lb_table *table) {
     const char *disturbed = meta(table, "disturbed_runs", "0");
     if (strcmp(disturbed, "0") != 0)
-        printf("%s: %s of %s runs were disturbed and left out: %s\n",
+        printf("%s: %s of %s runs were disturbed and left out (%s)\n",
                meta(table, "condition", "a result"), disturbed, meta(table, "runs", "?"),
-               meta(table, "finding_run_load", "see its findings"));
+               meta(table, "disturbed_by", "it does not say by what"));
 }
 
 static int print_table(const struct options *o, const lb_table *table) {

@@ -1660,7 +1660,7 @@ void lb_throughput_options_init(lb_throughput_options *options, size_t size);
  * The metadata say the whole condition: kernel and its build, host, cores, classes, competitors,
  * every setting of the scheduler that can be read (setting_...), sched_ext, file_system and
  * io_scheduler of the temporary folder, findings (finding_host_..., finding_run_...: the first of
- * each kind), runs and disturbed_runs; of users also peak_jobs_per_minute and its
+ * each kind), runs, disturbed_runs and disturbed_by; of users also peak_jobs_per_minute and its
  * peak_deviation_percent, users_at_peak (the fewest within 2 % of the largest throughput),
  * largest_users, and slope_past_peak_percent, what throughput changes by, in percent of the peak's,
  * when users double.

@@ -95,7 +95,7 @@ typedef struct side {
     lbi_class class_, competitor_class;
     lbi_mask mask;
     lb_table *table;
-    uint32_t runs, disturbed;
+    uint32_t runs, disturbed, by[LB_FINDING_UNMEASURED + 1];
 } side;
 
 typedef struct plan {
@@ -218,6 +218,8 @@ static lb_status run_one(plan *p, side *s, const point *at, double block, lb_err
     lbi_findings_free(&outcome.findings);
     s->runs++;
     s->disturbed += outcome.disturbed != 0;
+    for (int kind = 0; kind <= LB_FINDING_UNMEASURED; kind++)
+        s->by[kind] += outcome.disturbed >> kind & 1;
     p->done++;
     return status;
 }
@@ -434,10 +436,28 @@ static lb_status open_side(const plan *p, const lb_condition *condition, size_t 
     return status;
 }
 
+/* "load 3, steal 1": which kinds, in how many runs. */
+static lb_status tell_disturbed(const side *s, lb_error *err) {
+    lbi_text text = {0};
+    for (int kind = 0; kind <= LB_FINDING_UNMEASURED; kind++)
+        if (s->by[kind] > 0)
+            lbi_text_printf(&text, "%s%s %u", text.length == 0 ? "" : ", ",
+                            lb_finding_name((lb_finding_kind)kind), (unsigned)s->by[kind]);
+    char *kinds = lbi_text_take(&text, NULL);
+    if (kinds == NULL)
+        return lbi_error_nomem(err, "the result's metadata");
+    lb_status status =
+        kinds[0] == '\0' ? LB_OK : lb_table_set_meta(s->table, "disturbed_by", kinds, err);
+    free(kinds);
+    return status;
+}
+
 static lb_status close_side(const plan *p, side *s, lb_error *err) {
     lb_status status = set_number(s->table, "runs", s->runs, err);
     if (status == LB_OK)
         status = set_number(s->table, "disturbed_runs", s->disturbed, err);
+    if (status == LB_OK)
+        status = tell_disturbed(s, err);
     if (status == LB_OK && p->options->workload == LB_THROUGHPUT_USERS)
         status = lbi_peak_describe(s->table, err);
     return status;

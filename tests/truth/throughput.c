@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Differences that are known are found, with the size that single cores' measured speeds say
- * beforehand: two cores against one; and SCHED_IDLE with both cores to itself against SCHED_IDLE
- * beside one process of the default class, which takes a core. Skipped where others use the
- * machine. */
+/* Differences that are known are found, with the size that is written down beforehand: two cores
+ * against one, from what single cores were measured to do; and, beside processes of SCHED_IDLE,
+ * that class against the default one, from the classes' weights. The work is a command that
+ * computes, so that the cores' speed and not the kernel's locks are compared. Skipped where others
+ * use the machine. */
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,12 +16,17 @@
 
 #include "lbsched/lbsched.h"
 
-#define USERS 8
-#define SECONDS 0.25
-#define SPEED_RUNS 7
-#define REPEATS 16     /* of each condition: eight blocks */
+#define JOBS 16
+#define PARALLEL 4
+#define COMPETITORS 2
+#define SPEED_RUNS 5
+#define REPEATS 14     /* of each condition: seven blocks */
 #define WIDEST 0.10    /* of the interval, relative */
 #define MOST_INVALID 4 /* runs of a condition */
+
+/* Some 25 ms. */
+static const char *const command[] = {"sh", "-c",
+                                      "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done", NULL};
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -34,44 +39,29 @@ static void give_up(const lb_error *err) {
 }
 
 static lb_throughput_options options(uint32_t repeats) {
-    static const uint32_t points[] = {USERS};
+    static const uint32_t points[] = {PARALLEL};
     lb_throughput_options o;
     lb_throughput_options_init(&o, sizeof o);
-    o.workload = LB_THROUGHPUT_USERS;
+    o.command = command;
+    o.jobs = JOBS;
     o.points = points;
     o.point_count = 1;
-    o.seconds = SECONDS;
     o.repeats = repeats;
     return o;
 }
 
-/* The median throughput of one core, while this process keeps the other busy (or not). Whether the
- * run counts as disturbed does not matter: the disturbance is meant. */
-static double speed_of(const lb_host *host, uint32_t core, bool other_busy) {
+/* The median throughput of one core. Whether runs count as disturbed does not matter: what the
+ * other core does meanwhile is meant. */
+static double speed_of(const lb_host *host, uint32_t core) {
     lb_condition c;
     lb_condition_init(&c, sizeof c);
     c.cores = &core;
     c.core_count = 1;
     const lb_condition *const conditions[] = {&c};
     lb_throughput_options o = options(SPEED_RUNS);
-    pid_t busy = other_busy ? fork() : -1;
-    if (busy == 0) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(lb_host_cpu(host, 1 - core), &set);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        sched_setaffinity(0, sizeof set, &set);
-        for (volatile unsigned value = 0;; value++) {
-        }
-    }
     lb_table *t;
     lb_error err;
-    lb_status status = lb_experiment_throughput(host, conditions, 1, &o, &t, &err);
-    if (busy > 0) {
-        kill(busy, SIGKILL);
-        waitpid(busy, NULL, 0);
-    }
-    if (status != LB_OK)
+    if (lb_experiment_throughput(host, conditions, 1, &o, &t, &err) != LB_OK)
         give_up(&err);
     double values[SPEED_RUNS];
     for (size_t i = 0; i < SPEED_RUNS; i++)
@@ -79,6 +69,21 @@ static double speed_of(const lb_host *host, uint32_t core, bool other_busy) {
     qsort(values, SPEED_RUNS, sizeof *values, compare_doubles);
     lb_table_free(t);
     return values[SPEED_RUNS / 2];
+}
+
+/* A core's while the other does the same work: two at once may be slower than each alone, as they
+ * share caches, or are one core's threads. */
+static double speed_beside(const lb_host *host, uint32_t core) {
+    pid_t other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            speed_of(host, 1 - core);
+    }
+    double speed = speed_of(host, core);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    return speed;
 }
 
 /* 0: as expected; 1: not; 77: disturbed. */
@@ -125,27 +130,27 @@ int main(void) {
         printf("skipped: one core only\n");
         return 77;
     }
-    double alone = speed_of(host, 0, false);
-    double beside[] = {speed_of(host, 0, true), speed_of(host, 1, true)};
-    printf("one core does %.0f jobs a minute; beside a busy one %.0f and %.0f\n", alone, beside[0],
-           beside[1]);
+    double alone = speed_of(host, 0);
+    double together = speed_beside(host, 0) + speed_beside(host, 1);
+    printf("jobs a minute: one core %.0f, two, each by itself, %.0f\n", alone, together);
 
-    lb_condition one, two, idle, beaten;
+    lb_condition one, two, other, idle;
     lb_condition_init(&one, sizeof one);
     one.cores = first;
     one.core_count = 1;
     lb_condition_init(&two, sizeof two);
     two.cores = both;
     two.core_count = 2;
-    idle = beaten = two;
-    idle.scheduling = beaten.scheduling = LB_SCHEDULING_IDLE;
-    beaten.competitors = 1;
-    int worst = judge(host, "two cores against one", &one, &two, (beside[0] + beside[1]) / alone);
-    /* The other class has 1024 against 3 for each of those that share its core: half of them. */
-    double taken = 1 / (1 + USERS / 2.0 * LB_WEIGHT_IDLE);
-    double mean = (beside[0] + beside[1]) / 2;
-    int second = judge(host, "SCHED_IDLE beside one of the default class", &idle, &beaten,
-                       (mean + (1 - taken) * mean) / (2 * mean));
+    int worst = judge(host, "two cores against one", &one, &two, together / alone);
+    other = idle = two;
+    other.competitors = idle.competitors = COMPETITORS;
+    other.competitor_scheduling = idle.competitor_scheduling = LB_SCHEDULING_IDLE;
+    other.scheduling = LB_SCHEDULING_OTHER;
+    idle.scheduling = LB_SCHEDULING_IDLE;
+    double light = COMPETITORS * LB_WEIGHT_IDLE;
+    int second =
+        judge(host, "SCHED_IDLE against the default class, beside SCHED_IDLE", &other, &idle,
+              PARALLEL / (double)(PARALLEL + COMPETITORS) * (PARALLEL + light) / PARALLEL);
     lb_host_free(host);
     worst = worst == 1 || second == 1 ? 1 : worst > second ? worst : second;
     if (worst == 77)
