@@ -13,6 +13,7 @@ mount -t devtmpfs dev /dev 2>/dev/null
 mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mount -t bpf bpf /sys/fs/bpf 2>/dev/null
+ifconfig lo 127.0.0.1 up
 stty -F /dev/ttyS1 raw -echo
 for cpu in /sys/devices/system/cpu/cpu[0-9]*/online; do
     echo 1 >"$cpu"

@@ -16,7 +16,8 @@ Runs lbsched on real kernels and real schedulers of known policy, and holds its 
                   profile, latency and the matrix of events; host: what is found about the machine;
                   weights: what weight differences cost, beside the historical table (default:
                   kernels 5.10, 6.12 and 7, policies default and groups, 4 sockets of 4 CPUs, each
-                  level met once)
+                  level met once); load: how much work is done under load, compared (default: all
+                  kernels, policies default, lazy and immediate; N rounds of all, there and back)
   --cpus SMP      as for -smp of QEMU: 4, or 16,sockets=4,cores=4 (default 2)
   --repeat N      how many runs, or workloads, of each (default 10)
   --keep FOLDER   keep results and traces there; those that are there count too
@@ -81,8 +82,9 @@ weights)
     ;;
 # As long as they are not said, the policies whose model is another than processor sharing.
 model) : "${policies:=none lazy active}" ;;
+load) : "${policies:=default lazy immediate}" ;;
 detect | measure | host) ;;
-*) wrong_usage "--job $job: detect, model, measure, host or weights" ;;
+*) wrong_usage "--job $job: detect, model, measure, host, weights or load" ;;
 esac
 : "${kernels:=5.10 6.1 6.12 7}" "${policies:=default rr none lazy active immediate single}" \
     "${smp:=2}" "${repeat:=10}"
@@ -217,17 +219,29 @@ names_of() {
     detect) echo "$name" ;;
     model | weights) echo "$job-$name" ;;
     measure) echo "profile-$name latency-$name events-$name" ;;
+    load) echo "batch-$name few-$name users-$name messages-$name" ;;
     host) echo "host-$smp" ;;
+    esac
+}
+
+# What load.py knows too: few jobs, of which the model tells how long each takes.
+load_of() {
+    case $1 in
+    batch) echo "--measure batch --jobs 12 --points 4,all" ;;
+    few) echo "--measure batch --jobs 5 --points all" ;;
+    users) echo "--measure users --points 1,2,4,8,16" ;;
+    messages) echo "--measure messages --points 1,4" ;;
     esac
 }
 
 command_of() {
     case $job in
-    detect) echo "detect --json --trace $1.csv" ;;
+    detect) echo "lbsched-detect --json --trace $1.csv" ;;
     model) echo "probe model ${1#model-} $repeat $(date +%s)" ;;
-    measure) echo "detect --measure ${1%%-*} --json" ;;
+    measure) echo "lbsched-detect --measure ${1%%-*} --json" ;;
     host) echo "probe host" ;;
-    weights) echo "weights --json --seconds 3 --repeats $repeat" ;;
+    weights) echo "lbsched-weights --json --seconds 3 --repeats $repeat" ;;
+    load) echo "lbsched-compare $(load_of "${1%%-*}") --repeats 2 --json --save $1.csv" ;;
     esac
 }
 
@@ -247,8 +261,8 @@ run() {
         [ ! -e "$work/$kernel/$name.bpf.o" ] || objects="$objects $work/$kernel/$name.bpf.o"
     done
     # shellcheck disable=SC2086
-    "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/detect" \
-        "$build/examples/weights" "$build/probe" "$(command -v chrt)" $objects || return 1
+    "$here/initramfs.sh" "$cache" "$work/jobs" "$work/image" "$build/examples/lbsched-detect" \
+        "$build/examples/lbsched-weights" "$build/examples/lbsched-compare" "$build/probe" "$(command -v chrt)" $objects || return 1
     for try in 1 2 3; do
         rm -rf "$work/out"
         boot "$accelerator" "$smp" "$folder/vmlinuz" "$work/image" "$work/out" "$seconds" && break
@@ -353,6 +367,16 @@ if [ -n "$short" ]; then
     do_job detect 7 'default lazy active' 1 2
     do_job model 7 lazy 5 2
     do_job host 6.1 default 1 4,sockets=2,threads=2
+elif [ "$job" = load ]; then
+    # There and back: what changes slowly meets all kernels alike.
+    order=$kernels
+    rounds_left=$repeat
+    while [ "$rounds_left" -gt 0 ]; do
+        do_job load "$order" "$policies" 1 "$smp"
+        # shellcheck disable=SC2086
+        order=$(printf '%s\n' $order | tac | tr '\n' ' ')
+        rounds_left=$((rounds_left - 1))
+    done
 else
     do_job "$job" "$kernels" "$policies" "$repeat" "$smp"
 fi
@@ -363,8 +387,12 @@ fi
     exit 77
 }
 status=0
-python3 "$here/latency.py" "$build/probe" "$keep" || [ $? = 77 ] || status=1
-python3 "$here/table.py" "$keep" || status=1
+if [ "$job" = load ]; then
+    python3 "$here/load.py" "$build/examples" "$keep" || status=1
+else
+    python3 "$here/latency.py" "$build/probe" "$keep" || [ $? = 77 ] || status=1
+    python3 "$here/table.py" "$keep" || status=1
+fi
 [ "$skipped" = 0 ] || echo "$skipped skipped"
 [ "$failed" = 0 ] || {
     echo "$failed boots failed"
