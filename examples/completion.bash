@@ -6,7 +6,12 @@ _lbsched() {
     case $before in
     -p | --policy | --policies) words="none lazy active immediate" ;;
     --preset) words="windows-7 linux-2.6.22 linux-2.6.31" ;;
-    --measure) words="even profile latency events" ;;
+    -m | --measure)
+        case $1 in
+        *compare) words="batch users messages" ;;
+        *detect) words="even profile latency events" ;;
+        esac
+        ;;
     --chart) words="units slices profile latency" ;;
     *)
         [[ $word == -* ]] &&

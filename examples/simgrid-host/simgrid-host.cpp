@@ -7,8 +7,10 @@
  */
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "listed_host.hpp"
