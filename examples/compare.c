@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "page.h"
 
 static const char usage[] =
     "usage: lbsched-compare [OPTION]... --measure WORKLOAD [-- COMMAND...]\n"
@@ -33,6 +34,8 @@ static const char usage[] =
     "      --metric NAME         the column that is compared (jobs_per_minute, messages_per_s)\n"
     "      --csv, --json         the comparison, or the only result, as a table in that form\n"
     "      --plot FILE           throughput against users, as .svg or .png, through gnuplot\n"
+    "      --html FILE           a report to share: one page with verdicts, findings, tables and,\n"
+    "                            of users, the picture\n"
     "  -h, --help                this text\n"
     "  -V, --version             the version of the library\n"
     "\n"
@@ -42,6 +45,7 @@ enum {
     OPTION_CSV = 256,
     OPTION_JSON,
     OPTION_PLOT,
+    OPTION_HTML,
     OPTION_SEED,
     OPTION_METRIC,
     OPTION_TRANSPORT,
@@ -62,7 +66,7 @@ struct options {
     size_t save_count;
     const char *metric;
     lb_format format;
-    const char *plot;
+    const char *plot, *html;
 };
 
 /* ---- the command line ---- */
@@ -198,6 +202,7 @@ static int parse_options(int argc, char **argv, struct options *o) {
         {"csv", no_argument, NULL, OPTION_CSV},
         {"json", no_argument, NULL, OPTION_JSON},
         {"plot", required_argument, NULL, OPTION_PLOT},
+        {"html", required_argument, NULL, OPTION_HTML},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {0},
@@ -268,6 +273,9 @@ static int parse_options(int argc, char **argv, struct options *o) {
             break;
         case OPTION_JSON:
             o->format = LB_FORMAT_JSON;
+            break;
+        case OPTION_HTML:
+            o->html = given;
             break;
         case OPTION_PLOT:
             o->plot = given;
@@ -521,19 +529,29 @@ static void print_peaks(const lb_table *base, const lb_table *other) {
            "users double.\n\n");
 }
 
+/* A line's difference in words. */
+static void tell_verdict(const lb_table *compared, size_t row, const char *metric, char *line,
+                         size_t size) {
+    double difference = lb_table_get(compared, row, "difference");
+    char interval[64] = "";
+    if (isfinite(lb_table_get(compared, row, "ratio_low")))
+        snprintf(interval, sizeof interval, " (%.3f to %.3f)",
+                 lb_table_get(compared, row, "ratio_low"),
+                 lb_table_get(compared, row, "ratio_high"));
+    snprintf(line, size, "%s: %s times %.3f%s, p %.3g adjusted: %s", lb_table_label(compared, row),
+             metric, lb_table_get(compared, row, "ratio"), interval,
+             lb_table_get(compared, row, "p_adjusted"),
+             difference > 0    ? "larger"
+             : difference < 0  ? "smaller"
+             : difference == 0 ? "no difference worth naming"
+                               : "not decided");
+}
+
 static void print_verdicts(const lb_table *compared, const char *metric) {
+    char line[256];
     for (size_t row = 0; row < lb_table_rows(compared); row++) {
-        double difference = lb_table_get(compared, row, "difference");
-        printf("%s: %s times %.3f", lb_table_label(compared, row), metric,
-               lb_table_get(compared, row, "ratio"));
-        if (isfinite(lb_table_get(compared, row, "ratio_low")))
-            printf(" (%.3f to %.3f)", lb_table_get(compared, row, "ratio_low"),
-                   lb_table_get(compared, row, "ratio_high"));
-        printf(", p %.3g adjusted: %s\n", lb_table_get(compared, row, "p_adjusted"),
-               difference > 0    ? "larger"
-               : difference < 0  ? "smaller"
-               : difference == 0 ? "no difference worth naming"
-                                 : "not decided");
+        tell_verdict(compared, row, metric, line, sizeof line);
+        printf("%s\n", line);
     }
 }
 
@@ -599,13 +617,13 @@ static void print_name(FILE *gnuplot, const char *name) {
         fputc(strchr("'\\{}_^@&~", *name) == NULL ? *name : ' ', gnuplot);
 }
 
-static int plot(const struct options *o, const lb_table *base, const lb_table *other) {
+static int plot(const char *path, const lb_table *base, const lb_table *other) {
     static const char *const colours[] = {"#0072B2", "#D55E00"};
     lb_error err;
     lb_table *compared = compare(base, other == NULL ? base : other, "jobs_per_minute", &err);
     if (compared == NULL)
         return fail("%s", err.message);
-    FILE *gnuplot = open_plot(o->plot);
+    FILE *gnuplot = open_plot(path);
     int status = STATUS_ERROR;
     if (gnuplot != NULL) {
         fprintf(gnuplot, "set title 'Throughput against users: medians, 95 %% intervals'\n"
@@ -620,10 +638,53 @@ static int plot(const struct options *o, const lb_table *base, const lb_table *o
         fprintf(gnuplot, "\n");
         for (int side = 0; side < (other == NULL ? 1 : 2); side++)
             plot_points(gnuplot, compared, side);
-        status = close_plot(gnuplot, o->plot);
+        status = close_plot(gnuplot, path);
     }
     lb_table_free(compared);
     return status;
+}
+
+/* ---- a page to share ---- */
+
+static void page_findings(struct page *page, const lb_table *result) {
+    static const char *const whens[] = {"host", "run"};
+    page_heading(page, meta(result, "condition", "The result"));
+    for (int when = 0; when < 2; when++)
+        for (int kind = LB_FINDING_NONE; kind <= LB_FINDING_UNMEASURED; kind++) {
+            char key[64];
+            snprintf(key, sizeof key, "finding_%s_%s", whens[when],
+                     lb_finding_name((lb_finding_kind)kind));
+            if (lb_table_meta(result, key) != NULL)
+                page_item(page, lb_table_meta(result, key));
+        }
+    page_table(page, result, NULL);
+}
+
+static int save_page(const struct options *o, const lb_table *base, const lb_table *other,
+                     const lb_table *compared) {
+    char line[256];
+    snprintf(line, sizeof line, "Under load: %s", meta(base, "workload", "two results"));
+    struct page *page = page_new(line);
+    if (page == NULL)
+        return STATUS_ERROR;
+    if (other != NULL) {
+        snprintf(line, sizeof line, "%s against %s", meta(other, "condition", "other"),
+                 meta(base, "condition", "base"));
+        page_lead(page, line);
+    }
+    for (size_t row = 0; compared != NULL && row < lb_table_rows(compared); row++) {
+        tell_verdict(compared, row, metric_of(o, base), line, sizeof line);
+        page_item(page, line);
+    }
+    const char *picture = is_workload(base, "users") ? page_picture_path(page) : NULL;
+    if (picture != NULL && plot(picture, base, other) == STATUS_OK)
+        page_picture(page, "Throughput against users: medians with intervals of 95 %.");
+    if (compared != NULL)
+        page_table(page, compared, NULL);
+    page_findings(page, base);
+    if (other != NULL)
+        page_findings(page, other);
+    return page_save(page, o->html);
 }
 
 /* ---- all of it ---- */
@@ -647,10 +708,12 @@ static int show(const struct options *o, const lb_table *base, const lb_table *o
         return fail("%s", err.message);
     int status = o->format == LB_FORMAT_TEXT ? print_text(o, base, other, compared)
                                              : print_table(o, compared == NULL ? base : compared);
-    lb_table_free(compared);
     status = finish(status);
     if (status == STATUS_OK && o->plot != NULL)
-        status = plot(o, base, other);
+        status = plot(o->plot, base, other);
+    if (status == STATUS_OK && o->html != NULL)
+        status = save_page(o, base, other, compared);
+    lb_table_free(compared);
     return status;
 }
 

@@ -2,6 +2,7 @@
 """--html: a page that holds all it needs, opened in Chromium: light and dark, narrow and wide."""
 import base64
 import html
+import math
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import tempfile
 import browser
 from examples import check_points, curves, read_json, rows, run, skip
 
-detect, weights = sys.argv[1:]
+detect, weights, compare = sys.argv[1:]
 have_gnuplot = shutil.which("gnuplot") is not None
 
 
@@ -51,6 +52,27 @@ with tempfile.TemporaryDirectory() as folder:
         modelled = re.sub(r"<title>(ideal|static rule)</title>", "", svg)
         check_points(modelled, {"modelled": drawn["modelled"]})
 
+    # Two results that differ by a tenth, at each number of users.
+    results = [os.path.join(folder, name) for name in ("base.csv", "other.csv")]
+    for result, name, factor in zip(results, ("nice 0 & < >", "nice 5"), (1, 1.1)):
+        with open(result, "w", encoding="utf-8") as file:
+            file.write(f"# workload: users\n# condition: {name}\n# finding_run_load: others <were> there\n"
+                       "label,jobs_per_minute,valid\n")
+            file.writelines(f"users {users},{factor * users * 100 * (1 + (run_ - 4.5) * 0.002)},1\n"
+                            for users in (1, 2, 4) for run_ in range(10))
+    path = os.path.join(folder, "compare.html")
+    told = run(compare, "--html", path, *results)
+    page = html.unescape(read(path))
+    assert "nice 5 against nice 0 & < >" in page and page.count("others <were> there") == 2, page
+    for users in (1, 2, 4):
+        verdict, = [line for line in told.splitlines() if line.startswith(f"users {users}: ")]
+        assert f"<li>{verdict}</li>" in page and "times 1.100" in verdict, verdict
+    if have_gnuplot:
+        svg, = pictures(page)
+        check_points(svg, {title: [(math.log(users), factor * users * 100) for users in (1, 2, 4)]
+                           for title, factor in zip(curves(svg), (1, 1.1), strict=True)})
+    made.append(path)
+
     if os.environ["LBSCHED_EXPERIMENT"] == "1" and len(os.sched_getaffinity(0)) >= 2:
         path = os.path.join(folder, "detect.html")
         done = subprocess.run([detect, "--budget", "4", "--json", "--html", path],
@@ -85,7 +107,7 @@ with tempfile.TemporaryDirectory() as folder:
         sys.exit(0)
     if browser.chromium is None:
         skip("the pages were not opened: Chromium is not installed")
-    for path, width, dark in [(made[-1], 400, False), (made[0], 1400, False), (made[0], 400, True)]:
+    for path, width, dark in [(made[-1], 400, False), (made[1], 1400, False), (made[0], 400, True)]:
         seen = browser.look(path, width=width, dark=dark)
         assert seen["dark"] == dark and seen["loaded"] == [], seen
         assert seen["needed"] <= seen["width"], f"wider than the window: {seen}"
