@@ -37,7 +37,7 @@ def load(url, width=1200, dark=False, wait_ms=2000):
              "--hide-scrollbars", f"--user-data-dir={profile}", f"--window-size={width},900",
              f"--blink-settings=preferredColorScheme={0 if dark else 1}",
              f"--virtual-time-budget={wait_ms}", "--dump-dom", url],
-            capture_output=True, text=True, timeout=100, check=True)
+            capture_output=True, text=True, timeout=240, check=True)
     return done.stdout
 
 
