@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/text.h"
 #include "experiment/adaptive.h"
 #include "harness.h"
+#include "surroundings.h"
 
 static lb_host *host;
 static lb_error err;
@@ -19,11 +19,6 @@ static void open_machine(void) {
         printf("skipped: only one core may be used\n");
         exit(77);
     }
-}
-
-static void assert_childless(void) {
-    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
-    ck_assert_int_eq(errno, ECHILD);
 }
 
 /* ---- the decisions, without a machine ---- */
@@ -164,13 +159,6 @@ static lb_experiment_options quick(void) {
     return options;
 }
 
-/* Where others want the machine too, more of its time: these tests are not about that. */
-#define PATIENTLY(status_, options_, call_)                                                        \
-    do {                                                                                           \
-        (status_) = (call_);                                                                       \
-        (options_)->budget *= 2;                                                                   \
-    } while ((status_) == LB_ERR_TIMEOUT && (options_)->budget < 100)
-
 static void assert_adaptive(const lb_trace *trace) {
     uint32_t tasks = 3 * lb_host_cores(host);
     size_t n, marks_n;
@@ -206,10 +194,11 @@ START_TEST(adaptive_records) {
     open_machine();
     lb_experiment_options options = quick();
     lb_trace *trace = NULL;
-    lb_status status;
-    PATIENTLY(status, &options,
-              lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err));
-    ASSERT_OK(status, err);
+    moment begin = moment_now();
+    lb_status status = lb_experiment_run(host, LB_EXPERIMENT_DETECT, &options, &trace, &err);
+    if (timed_out_beside_others(status, &begin))
+        return;
+    ASSERT_STATUS(status, LB_OK, err);
     assert_childless();
     assert_adaptive(trace);
     ck_assert_ptr_null(lb_trace_meta(trace, "emulated"));
@@ -226,10 +215,7 @@ static lb_status emulate(lb_policy policy, lb_queues queues, const lb_experiment
     made.cores = lb_host_cores(host);
     made.policy = policy;
     ASSERT_OK(lb_model_new(&made, &model, &err), err);
-    lb_experiment_options patient = *options;
-    lb_status status;
-    PATIENTLY(status, &patient,
-              lb_experiment_emulate(host, model, queues, 1, &patient, ret_trace, &err));
+    lb_status status = lb_experiment_emulate(host, model, queues, 1, options, ret_trace, &err);
     lb_model_free(model);
     return status;
 }
@@ -248,7 +234,11 @@ START_TEST(emulated_lists) {
     lb_experiment_options options = quick();
     for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
         lb_trace *trace = NULL;
-        ASSERT_OK(emulate((lb_policy)policy, LB_QUEUES_PER_CORE, &options, &trace), err);
+        moment begin = moment_now();
+        lb_status status = emulate((lb_policy)policy, LB_QUEUES_PER_CORE, &options, &trace);
+        if (timed_out_beside_others(status, &begin))
+            continue;
+        ASSERT_STATUS(status, LB_OK, err);
         assert_childless();
         assert_adaptive(trace);
         ck_assert_ptr_nonnull(lb_trace_meta(trace, "emulated"));
@@ -271,7 +261,11 @@ START_TEST(emulated_single_queue) {
     open_machine();
     lb_experiment_options options = quick();
     lb_trace *trace = NULL;
-    ASSERT_OK(emulate(LB_POLICY_IMMEDIATE, LB_QUEUES_SINGLE, &options, &trace), err);
+    moment begin = moment_now();
+    lb_status status = emulate(LB_POLICY_IMMEDIATE, LB_QUEUES_SINGLE, &options, &trace);
+    if (timed_out_beside_others(status, &begin))
+        return;
+    ASSERT_STATUS(status, LB_OK, err);
     assert_childless();
     assert_adaptive(trace);
     ck_assert_str_eq(lb_trace_meta(trace, "emulated"), "single queue");
@@ -280,8 +274,13 @@ START_TEST(emulated_single_queue) {
     for (size_t i = 0; i < n; i++)
         waited += units[i].end_ns - units[i].start_ns - units[i].cpu_ns > INT64_C(10000000);
     ck_assert_uint_gt(waited, 0);
-    /* Most turns are undisturbed by another worker. */
-    ck_assert_uint_lt(waited, n / 2);
+    /* Most turns are undisturbed by another worker; by others there may be any number. */
+    double foreign = 100;
+    const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
+    if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign) || foreign > 2)
+        printf("skipped: turns of a single queue beside foreign CPU time of %.2f %%\n", foreign);
+    else
+        ck_assert_uint_lt(waited, n / 2);
     lb_trace_free(trace);
     lb_host_free(host);
 }
@@ -341,9 +340,11 @@ START_TEST(self_test_table) {
     open_machine();
     lb_experiment_options options = quick();
     lb_table *table = NULL;
-    lb_status status;
-    PATIENTLY(status, &options, lb_self_test(host, 1, &options, &table, &err));
-    ASSERT_OK(status, err);
+    moment begin = moment_now();
+    lb_status status = lb_self_test(host, 1, &options, &table, &err);
+    if (timed_out_beside_others(status, &begin))
+        return;
+    ASSERT_STATUS(status, LB_OK, err);
     assert_childless();
     static const char *const rows[] = {"none", "lazy", "active", "immediate", "single queue"};
     ck_assert_uint_eq(lb_table_rows(table), 5);

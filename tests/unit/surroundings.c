@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -60,6 +62,76 @@ void assert_unchanged(const surroundings *before) {
 void assert_childless(void) {
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
     ck_assert_int_eq(errno, ECHILD);
+}
+
+/* ---- what else goes on ---- */
+
+#define MAX_FOREIGN 0.02
+#define MAX_ANSWER 1.0 /* seconds */
+
+static double cpu_seconds(int who) {
+    struct rusage usage;
+    getrusage(who, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* User, nice, system, irq, softirq and steal of the whole machine. */
+static double busy_seconds(void) {
+    unsigned long long t[8] = {0};
+    int file = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    char line[256] = "";
+    if (file >= 0 && read(file, line, sizeof line - 1) > 0)
+        sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3],
+               &t[4], &t[5], &t[6], &t[7]);
+    if (file >= 0)
+        close(file);
+    return (double)(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / (double)sysconf(_SC_CLK_TCK);
+}
+
+moment moment_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (moment){.time = (double)time.tv_sec + 1e-9 * (double)time.tv_nsec,
+                    .busy = busy_seconds(),
+                    .own = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN)};
+}
+
+double foreign_since(const moment *then) {
+    moment now = moment_now();
+    double all = (now.time - then->time) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    double foreign = (now.busy - then->busy - (now.own - then->own)) / all;
+    return foreign > 0 ? foreign : 0;
+}
+
+bool timed_out_beside_others(lb_status status, const moment *begin) {
+    double foreign = foreign_since(begin);
+    if (status != LB_ERR_TIMEOUT || foreign <= MAX_FOREIGN)
+        return false;
+    printf("skipped: the budget did not do, as others used %.1f %% of the machine\n",
+           100 * foreign);
+    return true;
+}
+
+static moment fault;
+
+void note_fault(void) {
+    fault = moment_now();
+}
+
+void assert_answered(void) {
+    if (fault.time == 0)
+        return;
+    double foreign = foreign_since(&fault), took = moment_now().time - fault.time;
+    fault.time = 0;
+    if (took <= MAX_ANSWER)
+        return;
+    if (foreign > MAX_FOREIGN)
+        printf("skipped: a fault was answered after %.2f s, but others used %.1f %% of the "
+               "machine\n",
+               took, 100 * foreign);
+    else
+        ck_abort_msg("the fault was answered after %.2f s", took);
 }
 
 int list_workers(pid_t *workers, int max) {

@@ -5,7 +5,10 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
+
+#include "lbsched/lbsched.h"
 
 typedef struct surroundings {
     cpu_set_t affinity;
@@ -16,6 +19,26 @@ typedef struct surroundings {
 void look_around(surroundings *s);
 void assert_unchanged(const surroundings *before);
 void assert_childless(void);
+
+/* ---- what else goes on ---- */
+
+typedef struct moment {
+    double time;      /* seconds of CLOCK_MONOTONIC */
+    double busy, own; /* CPU seconds of the machine, and of this process and who it waited for */
+} moment;
+
+moment moment_now(void);
+/* The part of the machine that others have had since then, from 0 to 1. */
+double foreign_since(const moment *then);
+
+/* A call ran out of its budget because others used the machine: prints why the test goes no
+ * further. */
+bool timed_out_beside_others(lb_status status, const moment *begin);
+
+/* A fault happens now, and has been answered by now: within a second, unless others have had the
+ * machine meanwhile, which is printed. */
+void note_fault(void);
+void assert_answered(void);
 
 /* The children of this thread, workers all. */
 int list_workers(pid_t *workers, int max);
