@@ -88,9 +88,10 @@ def lazy_against_immediate(programs, paths):
                           capture_output=True, text=True, check=True)
     table = json.loads(done.stdout)
     row = dict(zip(table["columns"], table["rows"][0]))
+    ratio, low, high = ("-" if row[name] is None else "%.3f" % row[name]
+                        for name in ("ratio", "ratio_low", "ratio_high"))
     print("lazy against immediate, mean duration of %d jobs at once: the model says %.3f times, "
-          "measured %s (%s to %s), p %s\n" % (FEW, predicted, row["ratio"], row["ratio_low"],
-                                              row["ratio_high"], row["p"]))
+          "measured %s (%s to %s), p %.3g\n" % (FEW, predicted, ratio, low, high, row["p"]))
 
 
 def main():
