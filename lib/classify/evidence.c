@@ -53,8 +53,11 @@ static lb_status follow(const lb_trace *trace, lbi_sightings *sightings, lbi_evi
     lbi_imbalance_watch watch = {.list = &e->imbalances};
     lb_status status = lbi_structure_find(trace, sightings, &e->structure, err);
     e->shared_queues = e->structure.shared;
-    if (status == LB_OK)
-        status = lbi_idle_begin(&e->waste, sightings, err);
+    /* Without slices a shared queue leaves nothing else to see. */
+    if (status != LB_OK || (e->shared_queues && !e->slices))
+        return status;
+    lbi_sightings_rewind(sightings, LBI_EACH_STAY);
+    status = lbi_idle_begin(&e->waste, sightings, err);
     if (status == LB_OK)
         status = lbi_occupancy_begin(sightings, lb_trace_cores(trace), &o, err);
     bool memory = true;

@@ -50,8 +50,8 @@ void lbi_idle_look(lbi_idle *idle, const lbi_occupancy *o, const lbi_sighting *s
         book(idle, o, change->from, s->time);
     if (s->kind != LBI_SIGHT_RUN || !slices)
         return;
-    idle->busy += s->until - s->time;
-    idle->core_busy[s->core] += s->until - s->time;
+    idle->busy += s->busy;
+    idle->core_busy[s->core] += s->busy;
 }
 
 double lbi_idle_percent(const lbi_idle *idle, bool shared) {

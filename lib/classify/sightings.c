@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each task's sightings are in order; a heap merges the tasks, so that a trace is never sorted and
- * nothing is kept that grows with its length. */
+/* Each task's sightings are in order; a tournament merges the tasks, so that a trace is never
+ * sorted and nothing is kept that grows with its length. */
 #include "classify/sightings.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -31,6 +32,7 @@ static bool next_slice(const lbi_sightings *s, const lbi_cursor *c, lbi_sighting
     run->time = seconds(s, slice->start_ns);
     run->until = seconds(s, slice->end_ns);
     run->core = core_of(slice->core);
+    run->busy = run->until - run->time;
     return true;
 }
 
@@ -81,13 +83,35 @@ static bool next_gap(const lbi_sightings *s, lbi_cursor *c, lbi_sighting *gap) {
     return false;
 }
 
+static bool earlier(double a_time, uint32_t a_kind, uint32_t a_task, double b_time, uint32_t b_kind,
+                    uint32_t b_task) {
+    if (a_time != b_time)
+        return a_time < b_time;
+    if (a_kind != b_kind)
+        return a_kind < b_kind;
+    return a_task < b_task;
+}
+
 /* Whether `a` comes before `b`. */
-static bool earlier(const lbi_sighting *a, const lbi_sighting *b) {
-    if (a->time != b->time)
-        return a->time < b->time;
-    if (a->kind != b->kind)
-        return a->kind < b->kind;
-    return a->task < b->task;
+static bool is_before(const lbi_sighting *a, const lbi_sighting *b) {
+    return earlier(a->time, a->kind, a->task, b->time, b->kind, b->task);
+}
+
+/* Makes one sighting of a run and those that follow on the same core, as far as the task does not
+ * sleep between them. */
+static void join_stay(const lbi_sightings *s, lbi_cursor *c, lbi_sighting *stay,
+                      const lbi_sighting *gap) {
+    lbi_sighting next = {.task = stay->task};
+    for (size_t at = c->run;; at = c->run) {
+        c->run++;
+        if (!next_run(s, c, &next) || next.core != stay->core ||
+            (gap != NULL && !is_before(&next, gap))) {
+            c->run = at;
+            return;
+        }
+        stay->until = next.until;
+        stay->busy += next.busy;
+    }
 }
 
 static int64_t start_ns(const lbi_cursor *c) {
@@ -123,12 +147,15 @@ static bool look(const lbi_sightings *s, lbi_cursor *c) {
                                  .core = has_run ? run.core : LBI_CORE_UNKNOWN};
         return true;
     }
+    has_run = has_run && s->grain != LBI_NO_RUNS;
     if (!has_run && !has_gap)
         c->next =
             (lbi_sighting){.kind = LBI_SIGHT_END, .time = seconds(s, end_ns(c)), .task = task};
-    else if (has_run && (!has_gap || earlier(&run, &gap)))
+    else if (has_run && (!has_gap || is_before(&run, &gap))) {
+        if (s->grain == LBI_EACH_STAY)
+            join_stay(s, c, &run, has_gap ? &gap : NULL);
         c->next = run;
-    else
+    } else
         c->next = gap;
     if (c->next.kind == LBI_SIGHT_WAKE && has_run)
         c->next.core = run.core;
@@ -158,39 +185,39 @@ static void consume(lbi_cursor *c) {
 
 /* ---- all tasks ---- */
 
-static bool above(const lbi_sightings *s, uint32_t a, uint32_t b) {
-    return earlier(&s->cursors[s->heap[a]].next, &s->cursors[s->heap[b]].next);
-}
-
-static void sift_down(lbi_sightings *s, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= s->heaped)
-            return;
-        if (child + 1 < s->heaped && above(s, child + 1, child))
-            child++;
-        if (!above(s, child, at))
-            return;
-        uint32_t task = s->heap[at];
-        s->heap[at] = s->heap[child];
-        s->heap[child] = task;
-        at = child;
+/* The task's next sighting goes up as long as it wins; who loses stays where it lost. */
+static void play(lbi_sightings *s, lbi_entry entry) {
+    uint32_t task = entry.task;
+    for (uint32_t node = (task + s->tasks) / 2; node > 0; node /= 2) {
+        lbi_entry *other = &s->match[node];
+        if (earlier(other->time, other->kind, other->task, entry.time, entry.kind, entry.task)) {
+            lbi_entry winner = *other;
+            *other = entry;
+            entry = winner;
+        }
     }
+    s->match[0] = entry;
 }
 
-void lbi_sightings_rewind(lbi_sightings *s) {
-    s->heaped = 0;
+static lbi_entry entry_of(const lbi_sightings *s, uint32_t task, bool ended) {
+    const lbi_sighting *next = &s->cursors[task].next;
+    return (lbi_entry){ended ? INFINITY : next->time, next->kind, task};
+}
+
+void lbi_sightings_rewind(lbi_sightings *s, lbi_grain grain) {
     s->mark = 0;
+    s->grain = grain;
+    /* Those who win against everybody are on their way out until all have played. */
+    for (uint32_t i = 0; i < s->tasks; i++)
+        s->match[i] = (lbi_entry){-INFINITY, 0, 0};
     for (uint32_t i = 0; i < s->tasks; i++) {
         lbi_cursor *c = &s->cursors[i];
         c->unit = c->run = 0;
         c->begun = c->sleeping = c->done = false;
         c->next.task = i;
-        if (look(s, c))
-            s->heap[s->heaped++] = i;
+        bool more = look(s, c);
+        play(s, entry_of(s, i, !more));
     }
-    for (uint32_t i = s->heaped / 2; i-- > 0;)
-        sift_down(s, i);
 }
 
 /* Which of the tasks has a number; UINT32_MAX: none. */
@@ -223,22 +250,29 @@ static bool peek_mark(lbi_sightings *s, lbi_sighting *ret) {
     return false;
 }
 
+bool lbi_sightings_next_of(lbi_sightings *s, uint32_t task, lbi_sighting *ret_sighting) {
+    lbi_cursor *c = &s->cursors[task];
+    if (c->done)
+        return false;
+    *ret_sighting = c->next;
+    consume(c);
+    look(s, c);
+    return true;
+}
+
 bool lbi_sightings_next(lbi_sightings *s, lbi_sighting *ret_sighting) {
     lbi_sighting mark;
-    if (s->heaped == 0)
+    if (s->tasks == 0 || s->match[0].time == INFINITY)
         return false;
-    uint32_t task = s->heap[0];
+    uint32_t task = s->match[0].task;
     lbi_cursor *c = &s->cursors[task];
-    if (peek_mark(s, &mark) && earlier(&mark, &c->next)) {
+    if (peek_mark(s, &mark) && is_before(&mark, &c->next)) {
         s->mark++;
         *ret_sighting = mark;
         return true;
     }
-    *ret_sighting = c->next;
-    consume(c);
-    if (!look(s, c))
-        s->heap[0] = s->heap[--s->heaped];
-    sift_down(s, 0);
+    lbi_sightings_next_of(s, task, ret_sighting);
+    play(s, entry_of(s, task, c->done));
     return true;
 }
 
@@ -284,8 +318,8 @@ lb_status lbi_sightings_begin(const lb_trace *trace, lbi_sightings *ret_sighting
     *s = (lbi_sightings){.slices = slices > 0, .tasks = count_tasks(trace)};
     s->marks = lb_trace_marks(trace, &s->mark_count);
     s->cursors = lbi_array_new(s->tasks, sizeof *s->cursors);
-    s->heap = lbi_array_new(s->tasks, sizeof *s->heap);
-    if (s->cursors == NULL || s->heap == NULL)
+    s->match = lbi_array_new(s->tasks, sizeof *s->match);
+    if (s->cursors == NULL || s->match == NULL)
         return lbi_error_nomem(err, "where tasks were seen");
     uint32_t at = 0;
     s->origin_ns = INT64_MAX;
@@ -299,12 +333,12 @@ lb_status lbi_sightings_begin(const lb_trace *trace, lbi_sightings *ret_sighting
         s->origin_ns = start_ns(c) < s->origin_ns ? start_ns(c) : s->origin_ns;
     }
     s->known = all_seen(s);
-    lbi_sightings_rewind(s);
+    lbi_sightings_rewind(s, LBI_EACH_STAY);
     return LB_OK;
 }
 
 void lbi_sightings_free(lbi_sightings *s) {
     free(s->cursors);
-    free(s->heap);
+    free(s->match);
     *s = (lbi_sightings){0};
 }

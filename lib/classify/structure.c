@@ -83,50 +83,97 @@ static void count_turn(counts *c, const search *s, uint32_t from, uint32_t to) {
         c->log_places += log(width - 1);
 }
 
-/* The cores of units do not show who was displaced, but who was elsewhere the next time. */
-static void look_at_unit(search *s, const lbi_sighting *run) {
-    const lbi_whereabout *w = &s->o->tasks[run->task];
-    if (!w->awake || s->o->awake <= s->cores || s->o->awake % s->cores == 0)
-        return;
-    s->units++;
-    s->unit_changes += w->core != run->core;
-}
-
 static void look(search *s, const lbi_sighting *run, bool second) {
     const lbi_whereabout *w = &s->o->tasks[run->task];
     uint32_t from = w->core;
     bool turn = w->awake && s->last[from] != UINT32_MAX && s->last[from] != run->task &&
                 s->o->awake > s->cores;
-    if (turn && !second) {
+    if (turn && second) {
+        count_turn(&s->grouped, s, from, run->core);
+    } else if (turn) {
+        count_turn(&s->single, s, from, run->core);
         s->turns[from]++;
         s->result->turns++;
         s->result->changes += from != run->core;
         if (s->flow != NULL && from != run->core)
             s->flow[(size_t)from * s->cores + run->core]++;
-    } else if (turn) {
-        count_turn(&s->single, s, from, run->core);
-        if (s->grouped.block != NULL)
-            count_turn(&s->grouped, s, from, run->core);
     }
     s->last[run->core] = run->task;
 }
 
-static lb_status read_through(search *s, lbi_sightings *sightings, uint32_t cores, bool second,
-                              lb_error *err) {
+/* Slices show who was displaced, and where he ran next. */
+static lb_status read_turns(search *s, lbi_sightings *sightings, uint32_t cores, bool second,
+                            lb_error *err) {
     lbi_occupancy o;
     lb_status status = lbi_occupancy_begin(sightings, cores, &o, err);
     s->o = &o;
     for (uint32_t i = 0; i < s->cores; i++)
         s->last[i] = UINT32_MAX;
+    lbi_sightings_rewind(sightings, LBI_EACH_RUN);
     for (lbi_sighting sight; status == LB_OK && lbi_sightings_next(sightings, &sight);) {
-        if (sight.kind == LBI_SIGHT_RUN && sightings->slices)
+        if (sight.kind == LBI_SIGHT_RUN)
             look(s, &sight, second);
-        else if (sight.kind == LBI_SIGHT_RUN && !second)
-            look_at_unit(s, &sight);
         lbi_occupancy_update(&o, &sight);
     }
     lbi_occupancy_free(&o);
-    lbi_sightings_rewind(sightings);
+    return status;
+}
+
+/* ---- without slices ---- */
+
+/* Since when so many tasks are awake. */
+typedef struct tide {
+    double time;
+    uint32_t awake;
+} tide;
+
+typedef struct tides {
+    tide *items;
+    size_t count, capacity;
+} tides;
+
+static lb_status find_tides(lbi_sightings *sightings, uint32_t cores, tides *all, lb_error *err) {
+    lbi_occupancy o;
+    lb_status status = lbi_occupancy_begin(sightings, cores, &o, err);
+    lbi_sightings_rewind(sightings, LBI_NO_RUNS);
+    for (lbi_sighting sight; status == LB_OK && lbi_sightings_next(sightings, &sight);) {
+        uint32_t before = o.awake;
+        lbi_occupancy_update(&o, &sight);
+        if (o.awake == before)
+            continue;
+        if (lbi_array_reserve(&all->items, &all->capacity, all->count + 1, sizeof *all->items))
+            all->items[all->count++] = (tide){sight.time, o.awake};
+        else
+            status = lbi_error_nomem(err, "turns");
+    }
+    lbi_occupancy_free(&o);
+    return status;
+}
+
+/* The cores of units do not show who was displaced, but who was elsewhere the next time. */
+static lb_status read_units(search *s, lbi_sightings *sightings, uint32_t cores, lb_error *err) {
+    tides all = {0};
+    lb_status status = find_tides(sightings, cores, &all, err);
+    lbi_sightings_rewind(sightings, LBI_EACH_RUN);
+    for (uint32_t task = 0; task < sightings->tasks && status == LB_OK; task++) {
+        uint32_t core = LBI_CORE_UNKNOWN;
+        size_t next = 0;
+        for (lbi_sighting sight; lbi_sightings_next_of(sightings, task, &sight);) {
+            if (sight.kind != LBI_SIGHT_RUN) {
+                core = sight.core != LBI_CORE_UNKNOWN ? sight.core : core;
+                continue;
+            }
+            while (next < all.count && all.items[next].time <= sight.time)
+                next++;
+            uint32_t awake = next > 0 ? all.items[next - 1].awake : 0;
+            if (core != LBI_CORE_UNKNOWN && awake > s->cores && awake % s->cores != 0) {
+                s->units++;
+                s->unit_changes += core != sight.core;
+            }
+            core = sight.core;
+        }
+    }
+    free(all.items);
     return status;
 }
 
@@ -227,8 +274,10 @@ lb_status lbi_structure_find(const lb_trace *trace, lbi_sightings *sightings,
     if (s.last == NULL || s.turns == NULL || r->group == NULL ||
         (s.flow == NULL && n <= FLOW_CORES_MAX))
         status = lbi_error_nomem(err, "turns");
-    if (status == LB_OK)
-        status = read_through(&s, sightings, cores, false, err);
+    if (status == LB_OK && !sightings->slices)
+        status = read_units(&s, sightings, cores, err);
+    else if (status == LB_OK)
+        status = read_turns(&s, sightings, cores, false, err);
     if (status == LB_OK) {
         bool named =
             n <= GROUP_CORES_MAX && read_groups(lb_trace_meta(trace, "groups"), r->group, n);
@@ -239,7 +288,8 @@ lb_status lbi_structure_find(const lb_trace *trace, lbi_sightings *sightings,
         r->groups = renumber(r->group, n, s.last);
         if (r->groups > 1 && r->groups < n)
             s.grouped.block = r->group;
-        status = read_through(&s, sightings, cores, true, err);
+        if (s.grouped.block != NULL && sightings->slices)
+            status = read_turns(&s, sightings, cores, true, err);
     }
     if (status == LB_OK)
         weigh(&s);

@@ -27,9 +27,17 @@ typedef enum lbi_sight {
 typedef struct lbi_sighting {
     lbi_sight kind;
     double time, until; /* seconds since the first of all; `until` of a run */
+    double busy;        /* of a run: seconds in which the task ran, in all */
     uint32_t task;      /* counted from 0 in the order of the trace's numbers */
     uint32_t core;      /* of a run; of BEGIN and WAKE: where the task runs first thereafter */
 } lbi_sighting;
+
+/* How much of a task's runs on one core, one after another, is one sighting. */
+typedef enum lbi_grain {
+    LBI_NO_RUNS, /* none: only what happened to tasks */
+    LBI_EACH_RUN,
+    LBI_EACH_STAY /* all of them, until it sleeps: for who does not ask when others came between */
+} lbi_grain;
 
 /* A task, and how far it has been read. */
 typedef struct lbi_cursor {
@@ -43,6 +51,11 @@ typedef struct lbi_cursor {
     lbi_sighting next;
 } lbi_cursor;
 
+typedef struct lbi_entry {
+    double time; /* of the next sighting; INFINITY: the task has ended */
+    uint32_t kind, task;
+} lbi_entry;
+
 typedef struct lbi_sightings {
     bool slices;         /* they come from slices, not from units */
     bool known;          /* every task is seen somewhere, and cores are not too many */
@@ -50,8 +63,10 @@ typedef struct lbi_sightings {
     uint32_t cores_seen; /* the highest core seen, and 1 */
     int64_t origin_ns;   /* the time that is 0 */
     lbi_cursor *cursors;
-    uint32_t *heap; /* tasks, the one with the earliest next sighting first */
-    uint32_t heaped;
+    lbi_grain grain;
+    /* A tournament of the tasks' next sightings. A node has the loser of the match below it, node 0
+     * the winner of all; the leaves are the nodes from `tasks` on. */
+    lbi_entry *match;
     const lb_mark *marks;
     size_t mark_count, mark;
 } lbi_sightings;
@@ -59,9 +74,11 @@ typedef struct lbi_sightings {
 /* `trace` is sealed and outlives *ret_sightings. Freed with lbi_sightings_free() in any case. */
 lb_status lbi_sightings_begin(const lb_trace *trace, lbi_sightings *ret_sightings, lb_error *err);
 /* From the first sighting again. */
-void lbi_sightings_rewind(lbi_sightings *sightings);
+void lbi_sightings_rewind(lbi_sightings *sightings, lbi_grain grain);
 /* False: there are no more. */
 bool lbi_sightings_next(lbi_sightings *sightings, lbi_sighting *ret_sighting);
+/* The next of one task alone; false: it has ended. Rewind before lbi_sightings_next() again. */
+bool lbi_sightings_next_of(lbi_sightings *sightings, uint32_t task, lbi_sighting *ret_sighting);
 void lbi_sightings_free(lbi_sightings *sightings);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct lbi_structure {
     bool shared;                       /* cores rather share queues than not */
 } lbi_structure;
 
-/* Reads all sightings, and rewinds them. Freed with lbi_structure_free() in any case. */
+/* Reads all sightings; they are to be rewound. Freed with lbi_structure_free() in any case. */
 lb_status lbi_structure_find(const lb_trace *trace, lbi_sightings *sightings,
                              lbi_structure *ret_structure, lb_error *err);
 void lbi_structure_free(lbi_structure *structure);
