@@ -1639,8 +1639,9 @@ typedef struct lb_throughput_options {
 void lb_throughput_options_init(lb_throughput_options *options, size_t size);
 
 /** Measures how much work is done under a condition, in a form that lb_compare() takes; or under
- * several, in turn: each point is then run in blocks, forwards and backwards (A B B A), so that
- * what changes slowly in the machine meets all alike. A row for each run, labelled by its point
+ * several, in turn: each point is then run in blocks, forwards and backwards (A B B A, B A A B), so
+ * that what changes slowly in the machine meets all alike. A row for each run, labelled by its
+ * point
  * ("parallel 4", "maximal", "users 8", "pipes, groups 2"). Columns, of which each workload has its
  * own:
  * - jobs_per_minute (batch, users), messages_per_s (messages that were heard by a member);

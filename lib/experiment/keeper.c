@@ -145,11 +145,12 @@ static int master(lbi_bench *bench) {
 static void compete(lbi_bench *bench, uint32_t index) {
     prctl(PR_SET_NAME, "lbsched-other");
     int error = lbi_class_set(&bench->task->competitor_class);
-    if (error != 0)
+    if (error != 0) {
         lbi_bench_fail(bench, LBI_FAULT_CLASS, error, index + 1, NULL);
-    for (volatile uint64_t value = 0; error == 0;)
+        _exit(1);
+    }
+    for (volatile uint64_t value = 0;;)
         value = value * 3 + 1;
-    _exit(1);
 }
 
 /* What the caller ignores or handles must not matter to the work. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lb_experiment_throughput(): which runs there are, in which order, and what becomes of them. Each
- * round runs every point once under one condition; or under several forwards and backwards (ABBA),
- * which makes a block. The first round goes through the points in order and tells where to stop,
- * where they are not given; the others go through them in any order. */
+ * round runs every point once under one condition; or under several forwards and backwards (ABBA,
+ * then BAAB), which makes a block. The first round goes through the points in order and tells where
+ * to stop, where they are not given; the others go through them in any order. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -227,14 +227,17 @@ static lb_status run_one(plan *p, side *s, const point *at, double block, lb_err
 /* ---- all runs ---- */
 
 /* One condition: a run. Several: a block, forwards and backwards, so that what drifts steadily
- * meets all alike. */
+ * meets all alike; and every second one the other way round, so that each is as often at its ends.
+ */
 static lb_status run_block(plan *p, const point *at, uint32_t round, lb_error *err) {
     lb_status status = LB_OK;
     size_t n = p->side_count;
     if (n == 1)
         return run_one(p, &p->sides[0], at, NAN, err);
-    for (size_t i = 0; i < 2 * n && status == LB_OK; i++)
-        status = run_one(p, &p->sides[i < n ? i : 2 * n - 1 - i], at, round, err);
+    for (size_t i = 0; i < 2 * n && status == LB_OK; i++) {
+        size_t turn = i < n ? i : 2 * n - 1 - i;
+        status = run_one(p, &p->sides[round % 2 == 0 ? turn : n - 1 - turn], at, round, err);
+    }
     return status;
 }
 

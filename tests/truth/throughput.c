@@ -107,7 +107,7 @@ static int judge(const lb_host *host, const form *f, const char *what, const lb_
     const lb_condition *const conditions[] = {base, other};
     lb_throughput_options o = options(f, f->repeats);
     lb_compare_options how;
-    lb_table *tables[2], *t;
+    lb_table *tables[2], *t = NULL;
     lb_error err;
     printf("%s: expected %.3f\n", what, expected);
     fflush(stdout);
