@@ -58,7 +58,7 @@ with tempfile.TemporaryDirectory() as folder:
     script = os.path.join(root, completions, "lbsched-predict")
     environment_path = os.path.join(root, "bin", "lbsched-predict")
     os.environ["LD_LIBRARY_PATH"] = environment["LD_LIBRARY_PATH"]
-    assert words_for(script, environment_path, "--p") == ["--policy", "--preset"]
+    assert words_for(script, environment_path, "--pr") == ["--preset"]
     assert words_for(script, environment_path, "-p", "la") == ["lazy"]
     os.chdir(root)
     assert words_for(script, environment_path, "inc") == ["include"]
