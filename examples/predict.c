@@ -25,6 +25,8 @@ static const char usage[] =
     "  -f, --file FILE          the processes from a table: a header row of work_s and, as\n"
     "                           needed, first_core, weight and arrival_s, then a row for each\n"
     "                           process, separated by commas (- for standard input)\n"
+    "      --group-cores N      active: groups of N cores (sockets, say) are balanced by the\n"
+    "                           weight of their processes\n"
     "      --balance-delay S    lazy, active: seconds until an imbalance is acted upon\n"
     "      --rotation-time S    immediate: mean seconds until an uneven share moves on\n"
     "      --exact              weigh every possible course, or fail\n"
@@ -198,6 +200,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         PRESET = 256,
         FIRST_CORES,
         WEIGHTS,
+        GROUPS,
         DELAY,
         ROTATION,
         EXACT,
@@ -218,6 +221,7 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         {"first-cores", required_argument, NULL, FIRST_CORES},
         {"weights", required_argument, NULL, WEIGHTS},
         {"file", required_argument, NULL, 'f'},
+        {"group-cores", required_argument, NULL, GROUPS},
         {"balance-delay", required_argument, NULL, DELAY},
         {"rotation-time", required_argument, NULL, ROTATION},
         {"exact", no_argument, NULL, EXACT},
@@ -272,6 +276,12 @@ static int parse(int argc, char **argv, struct options *ret_options) {
             break;
         case 'f':
             ret_options->file = optarg;
+            break;
+        case GROUPS:
+            own_model = true;
+            if (!parse_integer(optarg, 1, UINT32_MAX, &number))
+                return usage_error("--group-cores %s: a whole number, 1 or more", optarg);
+            model->group_cores = (uint32_t)number;
             break;
         case DELAY:
             own_model = true;
@@ -338,7 +348,8 @@ static int parse(int argc, char **argv, struct options *ret_options) {
         (ret_options->first_cores != NULL || ret_options->weights != NULL))
         return usage_error("with a --file first cores and weights stand in it");
     if (ret_options->preset != NULL && own_model)
-        return usage_error("--preset says the policy, and delays and rotation have no part in it");
+        return usage_error(
+            "--preset says the policy; delays, rotation and groups have no part in it");
     if (ret_options->trace == NULL && ret_options->plot == NULL &&
         (ret_options->unit_work != 0 || ret_options->slice != 0))
         return usage_error("--unit-work and --slice say what is in a --trace or --plot");

@@ -146,6 +146,11 @@ typedef struct lb_model_options {
                                     NULL: all 1. */
     int32_t list_choice;       /**< An #lb_list_choice. Default #LB_LIST_RANDOM. */
     int32_t process_choice;    /**< An #lb_process_choice. Default #LB_PROCESS_RANDOM. */
+    uint32_t group_cores;      /**< Active: balance groups of so many cores (sockets, say: see
+                                    lb_host_groups()) by the weight of their processes, and only
+                                    within a group by the length of lists: docs/model.md. 0, or a
+                                    divisor of `cores`; both choices random. Each instant takes time
+                                    in proportion to cores and processes. Default 0: no groups. */
 } lb_model_options;
 
 /** Fills in the defaults. @param options of `size` bytes @param size sizeof *options @since 0.1 */

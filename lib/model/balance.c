@@ -16,10 +16,12 @@ static uint32_t giver_length(const lbi_engine *engine) {
 }
 
 bool lbi_balance_is_needed(const lbi_engine *engine) {
+    if (lbi_model_is_grouped(engine->model))
+        return lbi_groups_need_balance(engine);
     return engine->longest >= giver_length(engine);
 }
 
-static void move(lbi_engine *engine, uint32_t from, uint32_t position, uint32_t to) {
+void lbi_balance_move(lbi_engine *engine, uint32_t from, uint32_t position, uint32_t to) {
     uint32_t slot = lbi_list_entries(engine, from)[position].slot;
     double remaining = lbi_list_take(engine, from, position);
     lbi_list_insert(engine, to, slot, remaining);
@@ -40,6 +42,10 @@ static uint32_t choose_process(lbi_engine *engine, uint32_t list) {
 }
 
 void lbi_balance(lbi_engine *engine) {
+    if (lbi_model_is_grouped(engine->model)) {
+        lbi_groups_balance(engine);
+        return;
+    }
     for (;;) {
         uint32_t length = giver_length(engine);
         if (engine->longest < length)
@@ -51,7 +57,7 @@ void lbi_balance(lbi_engine *engine) {
         uint32_t chosen = lbi_engine_choose(engine, givers);
         uint32_t from = length == 2 && engine->shortest == 0 ? lbi_lengths_busy(engine, chosen)
                                                              : engine->by_length[chosen];
-        move(engine, from, choose_process(engine, from), to);
+        lbi_balance_move(engine, from, choose_process(engine, from), to);
     }
 }
 
@@ -59,7 +65,7 @@ void lbi_balance(lbi_engine *engine) {
  * one is a good part of what a move costs. */
 void lbi_balance_foresee(lbi_engine *engine) {
     if (engine->longest <= LBI_LONG || engine->longest != engine->shortest + 1 || engine->ordered ||
-        engine->model->options.policy != LB_POLICY_ACTIVE)
+        engine->model->options.policy != LB_POLICY_ACTIVE || lbi_model_is_grouped(engine->model))
         return;
     uint32_t givers = lbi_lengths_at_least(engine, engine->longest), chosen = 0;
     if (engine->foreseen_draws == engine->draws && engine->foreseen_givers == givers)
@@ -81,5 +87,5 @@ void lbi_rotate(lbi_engine *engine) {
     uint32_t from = engine->by_length[lbi_engine_choose(engine, longest)];
     uint32_t position = lbi_list_choose(engine, from);
     uint32_t to = longest + lbi_engine_choose(engine, engine->list_count - longest);
-    move(engine, from, position, engine->by_length[to]);
+    lbi_balance_move(engine, from, position, engine->by_length[to]);
 }

@@ -6,7 +6,8 @@
 #include "base/array.h"
 
 bool lbi_drain_applies(const lb_model *model, const lb_workload *workload, const double *weights) {
-    if (weights != NULL || workload->arriving || workload->cored || workload->event_count > 0)
+    if (weights != NULL || lbi_model_is_grouped(model) || workload->arriving || workload->cored ||
+        workload->event_count > 0)
         return false;
     switch (model->options.policy) {
     case LB_POLICY_NONE:

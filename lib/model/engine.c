@@ -369,8 +369,9 @@ bool lbi_engine_must_balance(const lbi_engine *engine) {
 }
 
 void lbi_engine_balance(lbi_engine *engine) {
-    /* No policy moves anybody where lists differ by less. */
-    if (engine->longest >= engine->shortest + 2 && lbi_engine_must_balance(engine))
+    /* No policy moves anybody where lists differ by less, but by weight. */
+    bool uneven = engine->longest >= engine->shortest + 2 || lbi_model_is_grouped(engine->model);
+    if (uneven && lbi_engine_must_balance(engine))
         lbi_balance(engine);
     engine->check_due = false;
     if (!engine->rotate_due)

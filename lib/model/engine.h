@@ -311,9 +311,15 @@ static inline uint32_t lbi_lengths_at_least(const lbi_engine *engine, uint32_t l
 
 void lbi_balance(lbi_engine *engine);
 bool lbi_balance_is_needed(const lbi_engine *engine);
+void lbi_balance_move(lbi_engine *engine, uint32_t from, uint32_t position, uint32_t to);
 void lbi_rotate(lbi_engine *engine);
 /* Fetches the process that would move next. */
 void lbi_balance_foresee(lbi_engine *engine);
+
+/* ---- groups.c: the same for a model whose groups of cores are balanced by weight ---- */
+
+void lbi_groups_balance(lbi_engine *engine);
+bool lbi_groups_need_balance(const lbi_engine *engine);
 
 /* ---- sharing.c ---- */
 

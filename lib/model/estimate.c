@@ -165,6 +165,8 @@ static uint64_t problem_of(const lbi_plan *plan, uint64_t seed) {
     double numbers[] = {o->cores,       o->policy,         o->balance_delay, o->rotation_time,
                         o->list_choice, o->process_choice, (double)w->size};
     uint64_t value = hash(lbi_mix(seed), numbers, sizeof numbers);
+    if (lbi_model_is_grouped(plan->model))
+        value = hash(value, &o->group_cores, sizeof o->group_cores);
     if (plan->model->speeds != NULL && !all_are(plan->model->speeds, o->cores, 1))
         value = hash(value, plan->model->speeds, o->cores * sizeof(double));
     value = hash(value, w->works, w->size * sizeof *w->works);

@@ -27,6 +27,27 @@ static lb_status check_time(const char *field, double value, lb_error *err) {
                      "lb_model_options.%s is %g s: 0 or more and finite expected", field, value);
 }
 
+static lb_status check_groups(const lb_model_options *o, lb_error *err) {
+    if (o->group_cores == 0)
+        return LB_OK;
+    if (o->cores % o->group_cores != 0)
+        return lbi_error(
+            err, LB_ERR_INVALID,
+            "lb_model_options.group_cores is %u: 0, or a divisor of %u cores, expected",
+            (unsigned)o->group_cores, (unsigned)o->cores);
+    if (o->list_choice != LB_LIST_RANDOM)
+        return lbi_error(err, LB_ERR_INVALID,
+                         "lb_model_options.list_choice is %d: LB_LIST_RANDOM expected where "
+                         "group_cores is set",
+                         (int)o->list_choice);
+    if (o->process_choice != LB_PROCESS_RANDOM)
+        return lbi_error(err, LB_ERR_INVALID,
+                         "lb_model_options.process_choice is %d: LB_PROCESS_RANDOM expected where "
+                         "group_cores is set",
+                         (int)o->process_choice);
+    return LB_OK;
+}
+
 static lb_status check(const lb_model_options *options, lb_error *err) {
     if (options->cores < 1)
         return lbi_error(err, LB_ERR_INVALID, "lb_model_options.cores is 0: 1 or more expected");
@@ -49,6 +70,9 @@ static lb_status check(const lb_model_options *options, lb_error *err) {
                          "lb_model_options.process_choice is %d: an lb_process_choice of %d to %d "
                          "expected",
                          (int)options->process_choice, LB_PROCESS_RANDOM, LB_PROCESS_LAST);
+    status = check_groups(options, err);
+    if (status != LB_OK)
+        return status;
     double sum = 0;
     for (uint32_t i = 0; options->core_speeds != NULL && i < options->cores; i++) {
         double speed = options->core_speeds[i];

@@ -27,6 +27,11 @@ bool lbi_model_is_shared(const lb_model *model);
 /* Processor sharing with grain: run lists that rotate. */
 bool lbi_model_rotates(const lb_model *model);
 
+/* Whether groups of cores are balanced by weight. */
+static inline bool lbi_model_is_grouped(const lb_model *model) {
+    return model->options.group_cores > 0 && model->options.policy == LB_POLICY_ACTIVE;
+}
+
 /* Whether that much work ends on the slowest core in a time that a double holds. */
 static inline bool lbi_model_is_fast_enough(const lb_model *model, double work) {
     return model->speeds == NULL || work == INFINITY ||

@@ -34,6 +34,8 @@ lb_status lb_model_save(const lb_model *model, const char *path, lb_error *err) 
     write_number(&text, "rotation_time", o->rotation_time);
     lbi_text_printf(&text, "list_choice %s\nprocess_choice %s\n", list_choices[o->list_choice],
                     process_choices[o->process_choice]);
+    if (o->group_cores > 0)
+        lbi_text_printf(&text, "group_cores %u\n", (unsigned)o->group_cores);
     if (model->speeds != NULL) {
         lbi_text_string(&text, "core_speeds");
         for (uint32_t i = 0; i < o->cores; i++) {
@@ -74,6 +76,14 @@ static bool read_number(span s, double *ret_value) {
     return lbi_parse_number(s.from, s.to, ret_value);
 }
 
+static bool read_count(span s, uint32_t *ret_value) {
+    uint64_t value;
+    if (!lbi_parse_unsigned(s.from, s.to, UINT32_MAX, &value))
+        return false;
+    *ret_value = (uint32_t)value;
+    return true;
+}
+
 static bool read_choice(span s, const char *const *words, int count, int32_t *ret_value) {
     for (int i = 0; i < count; i++)
         if (is_word(s, words[i])) {
@@ -102,7 +112,7 @@ static lb_status read_speeds(reading *r, span s, lb_error *err) {
 
 static const char *const fields[] = {"cores",         "policy",      "balance_delay",
                                      "rotation_time", "list_choice", "process_choice",
-                                     "core_speeds"};
+                                     "core_speeds",   "group_cores"};
 enum {
     CORES,
     POLICY,
@@ -111,17 +121,16 @@ enum {
     LIST,
     PROCESS,
     SPEEDS,
+    GROUPS,
     FIELDS
 };
 
 static bool read_value(reading *r, int field, span value) {
-    uint64_t cores;
     switch (field) {
     case CORES:
-        if (!lbi_parse_unsigned(value.from, value.to, UINT32_MAX, &cores))
-            return false;
-        r->options.cores = (uint32_t)cores;
-        return true;
+        return read_count(value, &r->options.cores);
+    case GROUPS:
+        return read_count(value, &r->options.group_cores);
     case POLICY:
         return read_choice(value, lbi_model_policy_names, 5, &r->options.policy);
     case DELAY:

@@ -162,6 +162,7 @@ AT(lb_model_options, rotation_time, 24);
 AT(lb_model_options, core_speeds, 32);
 AT(lb_model_options, list_choice, 40);
 AT(lb_model_options, process_choice, 44);
+AT(lb_model_options, group_cores, 48);
 
 AT_LEAST(lb_weights_options, 72);
 AT(lb_weights_options, levels, 8);

@@ -54,6 +54,13 @@ check_means(answer("-c4", "-p", "active", 3, 7, 4, 9, 12, 5, 8, 6),
 # A weight so large that one process has a core for itself.
 check_means(answer("-c4", "--weights", "10000", 10, *[1] * 7), [10] + [7 / 3] * 7)
 
+# Two sockets of two cores that are balanced by weight: a core idles beside a heavy process, and the
+# others take longer than where all cores are one group.
+heavy = ["-c4", "-p", "active", "--first-cores", "0,0,1,2,3", "--weights", "1,0.01,0.01,0.01,0.01",
+         10, 1, 1, 1, 1]
+check_means(answer("--group-cores", 2, *heavy), [10, 2, 2, 2, 2])
+near(answer("--group-cores", 4, *heavy).processes[0]["mean_s"], 11 - 1 / 1.01)
+
 # Three equal processes on core 1, of which core 0 takes one after a second: which of them is
 # chance, and each duration has a spread; the end of all is the same whoever it was.
 three = ["-c2", "-p", "lazy", "--first-cores", "0,1,1,1", 1, 4, 4, 4]
@@ -165,6 +172,7 @@ for words, said in [
     (["-c2", "--first-cores", "0,1", 1], "--first-cores"),
     (["-c2", "--samples", "0", 1], "--samples 0"),
     (["-c2", "--seed", "-1", 1], "--seed -1"),
+    (["-c2", "--group-cores", "0", 1], "--group-cores 0"),
     (["-c2", "--exact", "--samples", 3, 1], "--exact and --samples"),
     (["-c2", "--preset", "windows-7", "-p", "lazy", 1], "--preset"),
     (["-c2", "--preset", "windows-7", "--balance-delay", 1, 1], "--preset"),
@@ -178,6 +186,7 @@ for words, said in [
 ]:
     run(predict, *words, status=2, said=said)
 run(predict, "-c2", "--preset", "plan-9", 1, status=1, said="plan-9")
+run(predict, "-c3", "-p", "active", "--group-cores", 2, 1, status=1, said="group_cores is 2")
 run(predict, "-c2", "-p", "lazy", "--first-cores", "2", 1, status=1, said="2")
 run(predict, "-c2", "--rotation-time", "0.3", "--exact", 1, 2, 3, status=1, said="lbsched-predict: ")
 run("sh", "-c", '"$1" -c1 1 >/dev/full', "sh", predict, status=1, said="No space left")

@@ -244,6 +244,8 @@ void case_print(FILE *file, const struct oracle_problem *p) {
     }
     fprintf(file, "], ");
     print_numbers(file, "speeds", p->speeds, p->cores);
+    if (p->group > 0)
+        fprintf(file, "\"group\": %d, ", p->group);
     fprintf(file, "\"delay\": %.17g, \"list_choice\": \"%s\", \"process_choice\": \"%s\"}\n",
             p->delay, list_choices[p->longest], process_choices[p->process]);
 }

@@ -34,6 +34,7 @@ lb_model *engine_model(const struct oracle_problem *p) {
     options.core_speeds = p->speeds;
     options.list_choice = p->longest ? LB_LIST_LONGEST : LB_LIST_RANDOM;
     options.process_choice = choices[p->process];
+    options.group_cores = (uint32_t)p->group;
     lb_model *model = NULL;
     lb_error err = {0};
     engine_must(lb_model_new(&options, &model, &err), &err, "lb_model_new");

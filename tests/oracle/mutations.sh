@@ -85,6 +85,9 @@ mutation rotates-to-any $model/balance.c 's/uint32_t to = longest + /uint32_t to
 mutation hazard-of-one $model/engine.c 's/hazard \* mean \/ rotating;/hazard * mean;/'
 mutation drained-too-far $model/drain.c 's/return first \* (1 - 1e-9);/return first * 1.1;/'
 mutation drained-by-all $model/drain.c 's/m = left < cores ? left : cores;/m = cores;/'
+mutation groups-alike $model/groups.c 's/define IMBALANCE 1.25/define IMBALANCE 1.0/'
+mutation groups-above-the-mean $model/groups.c 's/b->groups \* b->heaviest - b->all >= least/true/'
+mutation groups-below-the-mean $model/groups.c 's/b->all - b->groups \* b->lightest >= least/true/'
 mutation tree-of-less $model/tree.c 's/(uint64_t)node\[0\])\]/(uint64_t)node[0] - 1)]/'
 
 echo "$caught caught, $failed failed"

@@ -89,6 +89,100 @@ static int givers(const struct oracle_problem *p, const struct state *s, int rec
     return count;
 }
 
+/* ---- groups of cores, balanced by weight ---- */
+
+/* Weights nearer to each other than this are alike. */
+#define ALIKE 1e-9L
+
+/* One thing that Step 1b may do, and how probable it is. */
+struct choice {
+    int from, at, to;
+    long double probability;
+};
+
+/* Whether a > b, by more than rounding. */
+static bool above(struct run *run, long double a, long double b) {
+    long double gap = a - b, unit = ALIKE * fmaxl(fabsl(a), fabsl(b));
+    if (fabsl(gap) > unit / 10 && fabsl(gap) < unit * 10)
+        run->ambiguous = true;
+    return gap > unit;
+}
+
+static long double group_load(const struct oracle_problem *p, const struct state *s, int group) {
+    long double load = 0;
+    for (int j = group * p->group; j < (group + 1) * p->group; j++)
+        for (int k = 0; k < s->length[j]; k++)
+            load += s->weight[s->list[j][k]];
+    return load;
+}
+
+static int shortest_of(const struct oracle_problem *p, const struct state *s, int group) {
+    int best = group * p->group;
+    for (int j = best + 1; j < (group + 1) * p->group; j++)
+        if (s->length[j] < s->length[best] ||
+            (s->length[j] == s->length[best] && p->speeds[j] > p->speeds[best]))
+            best = j;
+    return best;
+}
+
+/* A process of weight w goes from the heaviest group b to the lightest l where b weighs more than
+ * 1.25 times l, and both are w or more away from the mean. */
+static int choices_among(struct run *run, const struct state *s, struct choice *choice) {
+    const struct oracle_problem *p = run->problem;
+    int groups = p->cores / p->group, b = 0, l = 0, count = 0;
+    long double load[ORACLE_CORES], mean = 0;
+    for (int g = 0; g < groups; g++) {
+        load[g] = group_load(p, s, g);
+        mean += load[g] / groups;
+        b = above(run, load[g], load[b]) ? g : b;
+        l = above(run, load[l], load[g]) ? g : l;
+    }
+    if (b == l || !above(run, load[b], 1.25L * load[l]))
+        return 0;
+    for (int j = b * p->group; j < (b + 1) * p->group; j++)
+        for (int k = 0; k < s->length[j]; k++) {
+            double w = s->weight[s->list[j][k]];
+            if (!above(run, w, load[b] - mean) && !above(run, w, mean - load[l]))
+                choice[count++] = (struct choice){j, k, shortest_of(p, s, l), 0};
+        }
+    for (int i = 0; i < count; i++)
+        choice[i].probability = 1.0L / count;
+    return count;
+}
+
+/* Within a group the shortest list takes from any that is at least two longer. */
+static int choices_within(const struct oracle_problem *p, const struct state *s, int group,
+                          struct choice *choice) {
+    int to = shortest_of(p, s, group), givers = 0, count = 0;
+    for (int j = group * p->group; j < (group + 1) * p->group; j++)
+        givers += s->length[j] >= s->length[to] + 2;
+    for (int j = group * p->group; j < (group + 1) * p->group; j++)
+        for (int k = 0; k < s->length[j] && s->length[j] >= s->length[to] + 2; k++)
+            choice[count++] = (struct choice){j, k, to, 1.0L / givers / s->length[j]};
+    return count;
+}
+
+static int group_choices(struct run *run, const struct state *s, struct choice *choice) {
+    const struct oracle_problem *p = run->problem;
+    int count = choices_among(run, s, choice);
+    for (int g = 0; g < p->cores / p->group && count == 0; g++)
+        count = choices_within(p, s, g, choice);
+    return count;
+}
+
+static bool is_grouped(const struct oracle_problem *p) {
+    return p->group > 0 && p->policy == ORACLE_ACTIVE;
+}
+
+/* Whether the policy asks for a move. */
+static bool is_uneven(struct run *run, const struct state *s) {
+    struct choice choice[ORACLE_PROCESSES];
+    int giver[ORACLE_CORES];
+    if (is_grouped(run->problem))
+        return group_choices(run, s, choice) > 0;
+    return givers(run->problem, s, shortest(run->problem, s), giver) > 0;
+}
+
 /* ---- lists ---- */
 
 static void append(struct state *s, int i, int j) {
@@ -330,11 +424,10 @@ static bool advance(struct run *run, struct state *s) {
         rotate(run, s, pending.rotating);
     s->balancing = true;
     if (p->delay > 0 && (p->policy == ORACLE_LAZY || p->policy == ORACLE_ACTIVE)) {
-        int giver[ORACLE_CORES];
         s->balancing = due(run, s->check, t);
         if (s->balancing)
             s->check = INFINITY;
-        else if (isinf(s->check) && givers(p, s, shortest(p, s), giver) > 0)
+        else if (isinf(s->check) && is_uneven(run, s))
             s->check = t + p->delay;
     }
     return true;
@@ -347,6 +440,30 @@ static void move(struct state *s, int from, int at, int to) {
     append(s, i, to);
 }
 
+static void explore(struct run *run, const struct state *before, long double probability);
+
+/* The same for groups; false: nothing is to be balanced. */
+static bool explore_groups(struct run *run, struct state *s, long double probability) {
+    struct choice choice[ORACLE_PROCESSES];
+    int count = s->balancing ? group_choices(run, s, choice) : 0;
+    if (count == 0)
+        return false;
+    if (run->random != NULL) {
+        long double draw = dice_unit(run->random);
+        int i = 0;
+        while (i < count - 1 && (draw -= choice[i].probability) > 0)
+            i++;
+        move(s, choice[i].from, choice[i].at, choice[i].to);
+        return true;
+    }
+    for (int i = 0; i < count; i++) {
+        struct state next = *s;
+        move(&next, choice[i].from, choice[i].at, choice[i].to);
+        explore(run, &next, probability * choice[i].probability);
+    }
+    return true;
+}
+
 /* Goes on from a state to the end, by every way in which the choices of Step 1b may fall. */
 static void explore(struct run *run, const struct state *before, long double probability) {
     const struct oracle_problem *p = run->problem;
@@ -354,7 +471,12 @@ static void explore(struct run *run, const struct state *before, long double pro
     while (run->leaves <= run->limit) {
         int giver[ORACLE_CORES], count = 0;
         int to = shortest(p, &s);
-        if (s.balancing)
+        if (is_grouped(p) && explore_groups(run, &s, probability)) {
+            if (run->random != NULL)
+                continue;
+            return;
+        }
+        if (s.balancing && !is_grouped(p))
             count = givers(p, &s, to, giver);
         if (count == 0) {
             if (advance(run, &s))

@@ -37,6 +37,8 @@ struct oracle_problem {
     int cores;
     enum oracle_policy policy;
     double speeds[ORACLE_CORES];
+    int group; /* cores of a group that is balanced by weight; active; 0: none. Both choices random
+                */
     double delay;    /* balance_delay; lazy and active */
     double rotation; /* rotation_time; immediate, and oracle_draw() alone */
     bool longest;    /* the giver: one of the longest lists, else any that may give */
@@ -68,7 +70,8 @@ struct oracle_result {
     long double probability; /* of all realisations: 1, to rounding */
     size_t realisations;
     /* Rounding of doubles decides, and no two implementations need agree: two events were neither
-     * well inside nor well outside the window of one instant, or next to nothing was left of a work
+     * well inside nor well outside the window of one instant, or two weights neither alike nor well
+     * apart, or next to nothing was left of a work
      * that a far heavier one then held up. */
     bool ambiguous;
 };

@@ -127,6 +127,12 @@ static void draw(uint64_t *dice, bool large, struct oracle_problem *ret_problem)
     p.process = !dice_one_in(dice, 3)  ? ORACLE_RANDOM
                 : dice_one_in(dice, 2) ? ORACLE_FIRST
                                        : ORACLE_LAST;
+    if (p.policy == ORACLE_ACTIVE && p.cores > 1 && dice_one_in(dice, 3)) {
+        /* A group of all cores, pairs, or single cores. */
+        p.group = p.cores % 2 == 0 && dice_one_in(dice, 2) ? 2 : dice_one_in(dice, 2) ? 1 : p.cores;
+        p.longest = false;
+        p.process = ORACLE_RANDOM;
+    }
     if (dice_one_in(dice, 8))
         scale(&p, pow(10, dice_below(dice, 19) - 9));
     *ret_problem = p;
@@ -209,7 +215,8 @@ static bool plainer(struct oracle_problem *p, int k) {
     switch (k - p->cores) {
     case 0:
         if (p->cores > 1)
-            p->cores--;
+            p->cores -= p->group > 0 && p->group < p->cores ? p->group : 1;
+        p->group = p->group > p->cores ? p->cores : p->group;
         for (int i = 0; i < p->n; i++)
             if (p->first_core[i] >= p->cores)
                 p->first_core[i] = -1;
@@ -225,6 +232,9 @@ static bool plainer(struct oracle_problem *p, int k) {
         return true;
     case 4:
         p->process = ORACLE_RANDOM;
+        return true;
+    case 5:
+        p->group = 0;
         return true;
     default:
         return false;

@@ -652,7 +652,13 @@ START_TEST(model_options_are_checked) {
     REFUSED(list_choice = 2, "lb_model_options.list_choice is 2");
     REFUSED(process_choice = -1, "lb_model_options.process_choice is -1");
     REFUSED(size = 8, "lb_model_options.size is 8");
+    REFUSED(group_cores = 2, "lb_model_options.group_cores is 2");
     good.cores = 3;
+    REFUSED(group_cores = 2, "group_cores is 2: 0, or a divisor of 3 cores");
+    good.group_cores = 3;
+    REFUSED(list_choice = LB_LIST_LONGEST, "list_choice is 1: LB_LIST_RANDOM expected where");
+    REFUSED(process_choice = LB_PROCESS_LAST, "process_choice is 2: LB_PROCESS_RANDOM expected");
+    good.group_cores = 0;
     const double bad_speeds[] = {0, -1, NAN, INFINITY};
     const char *const words[] = {"core_speeds[2] is 0", "core_speeds[2] is -1",
                                  "core_speeds[2] is nan", "core_speeds[2] is inf"};

@@ -35,6 +35,7 @@ static void read_back(const lb_model_options *options) {
     ck_assert_double_eq(o.rotation_time, options->rotation_time);
     ck_assert_int_eq(o.list_choice, options->list_choice);
     ck_assert_int_eq(o.process_choice, options->process_choice);
+    ck_assert_uint_eq(o.group_cores, options->group_cores);
     ck_assert_int_eq(o.core_speeds == NULL, options->core_speeds == NULL);
     for (uint32_t i = 0; o.core_speeds != NULL && i < o.cores; i++)
         ck_assert_double_eq(o.core_speeds[i], options->core_speeds[i]);
@@ -55,6 +56,10 @@ START_TEST(models_read_back_to_the_last_bit) {
             options.rotation_time = choice / 3.0;
             options.list_choice = choice % 2;
             options.process_choice = choice;
+            options.group_cores = 0;
+            read_back(&options);
+            options.group_cores = 3;
+            options.list_choice = options.process_choice = 0;
             read_back(&options);
         }
 }
@@ -80,6 +85,8 @@ START_TEST(malformed_files_are_refused) {
         {"lbsched-model 1\ncores 2\npolicy lazy\nlist_choice first\n",
          "is no value of list_choice"},
         {"lbsched-model 1\ncores 2\npolicy lazy\nprocess_choice any\n", "of process_choice"},
+        {"lbsched-model 1\ncores 2\npolicy lazy\ngroup_cores -1\n", "of group_cores"},
+        {"lbsched-model 1\ncores 3\npolicy lazy\ngroup_cores 2\n", "group_cores is 2"},
         {"lbsched-model 1\ncores 2\npolicy lazy\ncore_speeds 1\n", "1 core_speeds of 2 cores"},
         {"lbsched-model 1\ncores 2\npolicy lazy\ncore_speeds 1 x\n", "core_speeds[1] is no number"},
         {"lbsched-model 1\ncores 2\npolicy lazy\ncore_speeds 1 0\n", "core_speeds[1] is 0"},

@@ -43,6 +43,61 @@ START_TEST(static_rule_by_hand) {
 }
 END_TEST
 
+/* The duration model of the same machine, its soakers without end. */
+static lb_sim *simulate(const lbi_weights_machine *m, double work) {
+    lb_error err;
+    lb_model_options o;
+    lb_model *model;
+    lb_sim *sim;
+    lb_model_options_init(&o, sizeof o);
+    o.cores = m->groups * m->group_cores;
+    o.policy = LB_POLICY_ACTIVE;
+    o.group_cores = m->group_cores;
+    ASSERT_OK(lb_model_new(&o, &model, &err), err);
+    ASSERT_OK(lb_sim_new(model, 1, &sim, &err), err);
+    lb_model_free(model);
+    ASSERT_OK(lb_sim_begin(sim, 0, &err), err);
+    for (uint32_t i = 0; i < o.cores; i++)
+        ASSERT_OK(lb_sim_add(sim, work, m->ratio, i, 0, NULL, &err), err);
+    for (uint32_t i = 0; i < m->normal_tasks; i++) {
+        uint32_t core = i % m->groups * m->group_cores + i / m->groups % m->group_cores;
+        ASSERT_OK(lb_sim_add(sim, 10, 1, core, 0, NULL, &err), err);
+    }
+    ASSERT_OK(lb_sim_commit(sim, &err), err);
+    return sim;
+}
+
+/* The engine of the durations idles as many cores as the static rule says. */
+START_TEST(engine_as_static_rule) {
+    for (int nice = 0; nice < 20; nice++)
+        for (uint32_t groups = 1; groups <= 5; groups++)
+            for (uint32_t cores = 1; cores <= 5; cores++)
+                for (uint32_t normal = 1; normal <= 3; normal++) {
+                    lbi_weights_machine m = {groups, cores, normal, lb_nice_weight(nice)};
+                    lb_sim *sim = simulate(&m, INFINITY);
+                    uint32_t idle = 0;
+                    for (uint32_t i = 0; i < groups * cores; i++)
+                        idle += lb_sim_core_load(sim, i) == 0;
+                    ck_assert_double_eq(lbi_weights_static(&m), (double)idle / groups / cores);
+                    lb_sim_free(sim);
+                }
+}
+END_TEST
+
+/* Two groups of two cores: the normal task has one for itself, two soakers a core share the other,
+ * and one core idles. */
+START_TEST(engine_by_hand) {
+    lb_error err;
+    lbi_weights_machine m = {2, 2, 1, lb_nice_weight(19)};
+    lb_sim *sim = simulate(&m, 1);
+    ck_assert_double_eq_tol(lb_sim_next(sim), 2, 1e-12);
+    ASSERT_OK(lb_sim_advance(sim, 2, &err), err);
+    ck_assert_uint_eq(lb_sim_count(sim), 1);
+    ck_assert_double_eq_tol(lb_sim_next(sim), 10, 1e-12);
+    lb_sim_free(sim);
+}
+END_TEST
+
 START_TEST(ideal) {
     double normal, soaker;
     lbi_weights_ideal(2, 1, 1, &normal, &soaker);
@@ -147,7 +202,7 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("weights");
-    ADD(s, "weights", static_rule, static_rule_by_hand, ideal, dynamic_is_repeatable,
-        dynamic_wastes_nothing_without_cause, refused, no_memory);
+    ADD(s, "weights", static_rule, static_rule_by_hand, engine_as_static_rule, engine_by_hand,
+        ideal, dynamic_is_repeatable, dynamic_wastes_nothing_without_cause, refused, no_memory);
     return s;
 }
