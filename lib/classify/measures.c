@@ -44,6 +44,7 @@ const char *const lbi_measure_names[LBI_MEASURES] = {
     [LBI_MOVES_EVENING] = "moves_to_shorter_lists",
     [LBI_MOVES_ROTATING] = "moves_of_one_uneven",
     [LBI_MOVES_OTHER] = "moves_otherwise",
+    [LBI_FOREIGN] = "foreign_cpu_percent",
 };
 
 const char *const lbi_fair_names[LBI_FAIR_NUMBERS] = {"seconds", "mean_share", "deviation",
@@ -111,6 +112,10 @@ lb_status lbi_measure_all(const lb_trace *trace, const lbi_evidence *e, double m
                 m[LBI_ELSEWHERE_CORE] = core;
         }
     }
+    const char *foreign = lb_trace_meta(trace, "foreign_cpu_percent");
+    if (foreign == NULL || !lbi_parse_number(foreign, foreign + strlen(foreign), &m[LBI_FOREIGN]) ||
+        m[LBI_FOREIGN] < 0)
+        m[LBI_FOREIGN] = NAN;
     lb_table *profile;
     lb_status status = lb_trace_profile(trace, NULL, &profile, err);
     if (status != LB_OK)

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "classify/explain.h"
 
 #define CHOICES_LEAST 4
 #define CHOICE_SURE 0.9
@@ -105,15 +106,42 @@ static bool is_shown(const lb_verdict *v, lbi_measure count, lbi_measure probabi
     return v->measures[count] >= CHOICES_LEAST && v->measures[probability] >= CHOICE_SURE;
 }
 
+/* What a core is worth beside what others used of the cores meanwhile, which on an idle machine is
+ * what always runs; a disturbed run tells nothing of that. */
+static double worth(const lb_verdict *verdict) {
+    double foreign = verdict->measures[LBI_FOREIGN];
+    bool known = foreign > 0 && foreign <= LBI_FOREIGN_PERCENT;
+    return known && verdict->disturbed == NULL ? 1 - foreign / 100 : 1;
+}
+
+/* The speeds of the verdict's cores, NULL if all are 1. */
+static lb_status effective_speeds(const lb_verdict *verdict, double **ret_speeds, lb_error *err) {
+    double factor = worth(verdict);
+    *ret_speeds = NULL;
+    if (factor == 1 && verdict->speeds == NULL)
+        return LB_OK;
+    double *speeds = lbi_array_new(verdict->cores, sizeof *speeds);
+    if (speeds == NULL)
+        return lbi_error_nomem(err, "core speeds");
+    for (uint32_t i = 0; i < verdict->cores; i++)
+        speeds[i] = factor * (verdict->speeds == NULL ? 1 : verdict->speeds[i]);
+    *ret_speeds = speeds;
+    return LB_OK;
+}
+
 lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_error *err) {
     if (verdict->policy == LB_POLICY_UNKNOWN)
         return lbi_error(err, LB_ERR_UNSUPPORTED,
                          "the verdict is unknown: no policy to make a model of");
+    double *speeds;
+    lb_status status = effective_speeds(verdict, &speeds, err);
+    if (status != LB_OK)
+        return status;
     lb_model_options options;
     lb_model_options_init(&options, sizeof options);
     options.cores = verdict->cores;
     options.policy = (int32_t)verdict->policy;
-    options.core_speeds = verdict->speeds;
+    options.core_speeds = speeds;
     if (verdict->policy == LB_POLICY_IMMEDIATE && isfinite(verdict->rotation_time))
         options.rotation_time = verdict->rotation_time;
     if (isfinite(verdict->measures[LBI_BALANCE_DELAY]))
@@ -124,5 +152,7 @@ lb_status lb_verdict_model(const lb_verdict *verdict, lb_model **ret_model, lb_e
         options.process_choice = LB_PROCESS_FIRST;
     else if (is_shown(verdict, LBI_PROCESS_CHOICES, LBI_PROCESS_LATEST))
         options.process_choice = LB_PROCESS_LAST;
-    return lb_model_new(&options, ret_model, err);
+    status = lb_model_new(&options, ret_model, err);
+    free(speeds);
+    return status;
 }

@@ -225,6 +225,41 @@ START_TEST(unequal_cores_are_measured) {
 }
 END_TEST
 
+static double speed_of(const lb_verdict *v) {
+    lb_error err;
+    lb_model *model;
+    lb_model_options options;
+    ASSERT_OK(lb_verdict_model(v, &model, &err), err);
+    lb_model_get_options(model, &options, sizeof options);
+    double speed = options.core_speeds == NULL ? 1 : options.core_speeds[1];
+    lb_model_free(model);
+    return speed;
+}
+
+/* What always runs beside the tasks is left out of what cores can do; more than that is not known
+ * to come again. */
+START_TEST(others_take_their_part) {
+    static const struct {
+        const char *foreign;
+        double speed;
+    } cases[] = {{"0", 1}, {"1.5", 0.985}, {"5", 0.95}, {"5.01", 1}, {"-1", 1}, {"much", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lb_error err;
+        lb_trace *trace = predicted(&setups[1], 2);
+        ASSERT_OK(lb_trace_set_meta(trace, "foreign_cpu_percent", cases[i].foreign, &err), err);
+        lb_verdict *v = classify(trace), *back;
+        ck_assert_double_eq_tol(speed_of(v), cases[i].speed, 1e-9);
+        char *json = text_of(v, LB_FORMAT_JSON);
+        ASSERT_OK(lb_verdict_parse(json, strlen(json), &back, &err), err);
+        ck_assert_double_eq_tol(speed_of(back), cases[i].speed, 1e-9);
+        lb_free(json);
+        lb_verdict_free(back);
+        lb_verdict_free(v);
+        lb_trace_free(trace);
+    }
+}
+END_TEST
+
 /* ---- text that is no verdict ---- */
 
 static void refused(const char *json, size_t length, const char *words) {
@@ -383,7 +418,8 @@ END_TEST
 Suite *suite(void) {
     Suite *made = suite_create("verdict");
     ADD(made, "files", reads_back_bit_for_bit, malformed, unknown_members, json_strings);
-    ADD(made, "measures", a_model_goes_round, measures_by_name, unequal_cores_are_measured);
+    ADD(made, "measures", a_model_goes_round, measures_by_name, unequal_cores_are_measured,
+        others_take_their_part);
     ADD(made, "memory", without_memory);
     return made;
 }

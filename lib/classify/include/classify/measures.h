@@ -40,6 +40,7 @@ typedef enum lbi_measure {
     LBI_MOVES_EVENING,
     LBI_MOVES_ROTATING,
     LBI_MOVES_OTHER,
+    LBI_FOREIGN,
     LBI_MEASURES
 } lbi_measure;
 
