@@ -44,7 +44,7 @@ class ModelOptions(Structure):
     _fields_ = [("size", c_size_t), ("cores", c_uint32), ("policy", c_int32),
                 ("balance_delay", c_double), ("rotation_time", c_double),
                 ("core_speeds", POINTER(c_double)), ("list_choice", c_int32),
-                ("process_choice", c_int32)]
+                ("process_choice", c_int32), ("group_cores", c_uint32)]
 
     def __init__(self):
         super().__init__()
