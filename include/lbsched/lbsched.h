@@ -1177,8 +1177,8 @@ double lb_verdict_measure(const lb_verdict *verdict, const char *name);
  * @since 0.1 */
 lb_status lb_verdict_fairness(const lb_verdict *verdict, lb_table **ret_table, lb_error *err);
 
-/** Makes the model that the verdict implies, with what was measured: balancing delay, rotation time,
- * choices and core speeds; of these, the part that others left while the trace was made
+/** Makes the model that the verdict implies, with what was measured: balancing delay, rotation
+ * time, choices and core speeds; of these, the part that others left while the trace was made
  * (foreign_cpu_percent, up to 5 %: what always runs on an idle machine), unless it was disturbed.
  * @param ret_model the caller frees it with lb_model_free()
  * @param err may be NULL
