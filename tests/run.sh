@@ -153,6 +153,7 @@ wants() {
 if wants build || wants locale; then
     if build normal; then
         if wants build; then
+            check "normal: compile the benchmarks" ninja -C "$out/normal" benchmarks
             run_tests normal normal
             run_tests truth normal --suite truth
         fi

@@ -14,7 +14,7 @@ pairs=${1:-15}
 out=build-bench
 
 [ -d "$out" ] || meson setup "$out" --buildtype=release >/dev/null
-ninja -C "$out" >/dev/null
+ninja -C "$out" benchmarks >/dev/null
 
 cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(uname -sr)," \
