@@ -10,23 +10,11 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "setting.h"
 
 static const char first[] = "/sys/fs/cgroup/cpu", second[] = "/sys/fs/cgroup";
 static const char *parent;
 static char folder[128];
-
-static bool write_text(const char *where, const char *file, const char *text) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", where, file);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-    close(fd);
-    errno = error;
-    return ok;
-}
 
 /* Whoever is still in the group goes back, and the group is removed. */
 static bool dissolve(void) {
@@ -35,7 +23,7 @@ static bool dissolve(void) {
         snprintf(path, sizeof path, "%s/cgroup.procs", folder);
         FILE *members = fopen(path, "re");
         while (members != NULL && fgets(line, sizeof line, members) != NULL)
-            write_text(parent, "cgroup.procs", line);
+            setting_write(parent, "cgroup.procs", line);
         if (members != NULL)
             fclose(members);
         if (rmdir(folder) == 0 || errno == ENOENT)
@@ -49,10 +37,10 @@ static bool set_quota(double cpus) {
     char text[64];
     snprintf(text, sizeof text, "%.0f", cpus * 100000);
     if (parent == first)
-        return write_text(folder, "cpu.cfs_period_us", "100000") &&
-               write_text(folder, "cpu.cfs_quota_us", text);
+        return setting_write(folder, "cpu.cfs_period_us", "100000") &&
+               setting_write(folder, "cpu.cfs_quota_us", text);
     strcat(text, " 100000");
-    return write_text(folder, "cpu.max", text);
+    return setting_write(folder, "cpu.max", text);
 }
 
 bool quota_begin(double cpus, const char **ret_reason) {
@@ -60,7 +48,7 @@ bool quota_begin(double cpus, const char **ret_reason) {
     parent = access("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", W_OK) == 0 ? first : second;
     /* Version 2 gives its children the controller only when told. */
     if (parent == second)
-        write_text(second, "cgroup.subtree_control", "+cpu");
+        setting_write(second, "cgroup.subtree_control", "+cpu");
     snprintf(folder, sizeof folder, "%s/lbsched-test-%ld", parent, (long)getpid());
     if (mkdir(folder, 0755) != 0) {
         *ret_reason = strerror(errno);
@@ -71,7 +59,7 @@ bool quota_begin(double cpus, const char **ret_reason) {
         return false;
     }
     snprintf(self, sizeof self, "%ld", (long)getpid());
-    if (set_quota(cpus) && write_text(folder, "cgroup.procs", self))
+    if (set_quota(cpus) && setting_write(folder, "cgroup.procs", self))
         return true;
     *ret_reason = strerror(errno);
     quota_end();

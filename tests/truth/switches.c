@@ -25,6 +25,7 @@
 
 #include "guard.h"
 #include "lbsched/lbsched.h"
+#include "setting.h"
 
 enum {
     SKIP = 77,
@@ -45,19 +46,6 @@ static int skip(const char *what, const char *reason) {
 
 /* ---- tracing ---- */
 
-static bool write_text(const char *file, const char *text) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", instance, file);
-    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-    close(fd);
-    errno = error;
-    return ok;
-}
-
 static bool remove_instance(void) {
     return rmdir(instance) == 0 || errno == ENOENT;
 }
@@ -74,12 +62,12 @@ static const char *start_tracing(const char **ret_reason) {
     const char *failed = NULL;
     if (mkdir(instance, 0700) != 0)
         failed = "an instance of tracefs";
-    else if (!write_text("trace_clock", "mono"))
+    else if (!setting_write(instance, "trace_clock", "mono"))
         failed = "the trace clock mono";
-    else if (!write_text("buffer_size_kb", "8192") ||
-             !write_text("events/sched/sched_switch/filter",
-                         "prev_comm == \"lbsched-worker\" || next_comm == \"lbsched-worker\"") ||
-             !write_text("events/sched/sched_switch/enable", "1"))
+    else if (!setting_write(instance, "buffer_size_kb", "8192") ||
+             !setting_write(instance, "events/sched/sched_switch/filter",
+                            "prev_comm == \"lbsched-worker\" || next_comm == \"lbsched-worker\"") ||
+             !setting_write(instance, "events/sched/sched_switch/enable", "1"))
         failed = "sched_switch";
     if (failed != NULL) {
         *ret_reason = strerror(errno);
@@ -243,7 +231,7 @@ static size_t read_events(const char *prefix) {
     char path[256], line[512];
     size_t events = 0;
     unsigned long held = 0, written = 0;
-    write_text("tracing_on", "0");
+    setting_write(instance, "tracing_on", "0");
     snprintf(path, sizeof path, "%s/trace", instance);
     FILE *file = fopen(path, "re"), *copy = NULL;
     if (prefix != NULL) {
