@@ -13,14 +13,6 @@
 static lb_host *host;
 static lb_error err;
 
-static void open_machine(void) {
-    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
-    if (lb_host_cores(host) < 2) {
-        printf("skipped: only one core may be used\n");
-        exit(77);
-    }
-}
-
 /* ---- the decisions, without a machine ---- */
 
 #define SECOND INT64_C(1000000000)
@@ -155,7 +147,7 @@ static lb_experiment_options quick(void) {
     lb_experiment_options options;
     lb_experiment_options_init(&options, sizeof options);
     options.unit_work = 0.002;
-    options.budget = 2;
+    options.budget = 1;
     return options;
 }
 
@@ -191,7 +183,7 @@ static void assert_adaptive(const lb_trace *trace) {
 }
 
 START_TEST(adaptive_records) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = quick();
     lb_trace *trace = NULL;
     moment begin = moment_now();
@@ -230,7 +222,7 @@ static size_t count_changes(const lb_trace *trace) {
 }
 
 START_TEST(emulated_lists) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = quick();
     for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
         lb_trace *trace = NULL;
@@ -256,38 +248,8 @@ START_TEST(emulated_lists) {
 }
 END_TEST
 
-/* As many run as there are cores: then waiting takes whole slices of 20 ms. */
-START_TEST(emulated_single_queue) {
-    open_machine();
-    lb_experiment_options options = quick();
-    lb_trace *trace = NULL;
-    moment begin = moment_now();
-    lb_status status = emulate(LB_POLICY_IMMEDIATE, LB_QUEUES_SINGLE, &options, &trace);
-    if (timed_out_beside_others(status, &begin))
-        return;
-    ASSERT_STATUS(status, LB_OK, err);
-    assert_childless();
-    assert_adaptive(trace);
-    ck_assert_str_eq(lb_trace_meta(trace, "emulated"), "single queue");
-    size_t n, waited = 0;
-    const lb_unit *units = lb_trace_units(trace, &n);
-    for (size_t i = 0; i < n; i++)
-        waited += units[i].end_ns - units[i].start_ns - units[i].cpu_ns > INT64_C(10000000);
-    ck_assert_uint_gt(waited, 0);
-    /* Most turns are undisturbed by another worker; by others there may be any number. */
-    double foreign = 100;
-    const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
-    if (text == NULL || !lbi_parse_number(text, text + strlen(text), &foreign) || foreign > 2)
-        printf("skipped: turns of a single queue beside foreign CPU time of %.2f %%\n", foreign);
-    else
-        ck_assert_uint_lt(waited, n / 2);
-    lb_trace_free(trace);
-    lb_host_free(host);
-}
-END_TEST
-
 START_TEST(refused) {
-    open_machine();
+    host = open_two_cores();
     lb_trace *trace = NULL;
     lb_table *table = NULL;
     lb_experiment_options options = quick();
@@ -322,7 +284,7 @@ static int cancel_late(void *user, double fraction) {
 
 /* In the second of five experiments. */
 START_TEST(self_test_cancelled) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = quick();
     lb_table *table = NULL;
     double last = 0;
@@ -337,7 +299,7 @@ START_TEST(self_test_cancelled) {
 END_TEST
 
 START_TEST(self_test_table) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = quick();
     lb_table *table = NULL;
     moment begin = moment_now();
@@ -368,7 +330,7 @@ static lb_status emulate_quietly(const lb_model *model, const lb_experiment_opti
 
 /* A failure late in a run costs all of that run: so not every one. */
 START_TEST(allocations) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = quick();
     options.budget = 1;
     lb_model *model = NULL;
@@ -402,7 +364,7 @@ Suite *suite(void) {
     Suite *s = suite_create("detect");
     ADD(s, "decisions", second_victim_from_the_same_list, victims_follow_the_shortest_list,
         stops_when_sure, not_against_what_was_seen, stops_without_an_answer);
-    ADD(s, "records", adaptive_records, emulated_lists, emulated_single_queue);
+    ADD(s, "records", adaptive_records, emulated_lists);
     ADD(s, "self-test", self_test_table, self_test_cancelled);
     ADD(s, "refusals", refused);
     ADD(s, "resources", allocations);

@@ -90,14 +90,6 @@ FILE *__wrap_fopen64(const char *path, const char *mode) {
 
 /* ---- */
 
-static void open_machine(void) {
-    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
-    if (lb_host_cores(host) < 2) {
-        printf("skipped: only one core may be used\n");
-        exit(77);
-    }
-}
-
 static double seconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -157,7 +149,7 @@ static void sweep(int32_t kind, long number, int error, lb_status expected, cons
 }
 
 START_TEST(fork_fails) {
-    open_machine();
+    host = open_two_cores();
     sweep(LB_WORKERS_PROCESSES, SYS_clone, EAGAIN, LB_ERR_SYSTEM, "cannot make worker", 5);
     sweep(LB_WORKERS_PROCESSES, SYS_clone, ENOMEM, LB_ERR_NOMEM, "cannot make worker", 5);
     lb_host_free(host);
@@ -165,7 +157,7 @@ START_TEST(fork_fails) {
 END_TEST
 
 START_TEST(mmap_fails) {
-    open_machine();
+    host = open_two_cores();
     sweep(LB_WORKERS_PROCESSES, -2, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
     sweep(LB_WORKERS_THREADS, -2, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
     lb_host_free(host);
@@ -173,7 +165,7 @@ START_TEST(mmap_fails) {
 END_TEST
 
 START_TEST(affinity_refused) {
-    open_machine();
+    host = open_two_cores();
     sweep(LB_WORKERS_PROCESSES, SYS_sched_setaffinity, EPERM, LB_ERR_PERMISSION, "worker", 10);
     sweep(LB_WORKERS_THREADS, SYS_sched_setaffinity, EINVAL, LB_ERR_SYSTEM, "worker", 10);
     lb_host_free(host);
@@ -182,7 +174,7 @@ END_TEST
 
 /* The controller may not raise itself: it manages all the same. */
 START_TEST(not_raised) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     lb_workload *works = workload(0.01);
     surroundings before;
@@ -200,7 +192,7 @@ END_TEST
 
 /* Without /proc and /sys there is still a trace; what is not known stays unsaid. */
 START_TEST(no_proc) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     lb_workload *works = workload(0.01);
     lb_trace *trace = NULL;
@@ -226,7 +218,7 @@ START_TEST(no_proc_at_all) {
         printf("skipped: no folder can be mounted in the place of /proc: %s\n", strerror(errno));
         return;
     }
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     lb_workload *works = workload(0.01);
     lb_trace *trace = NULL;
@@ -279,7 +271,7 @@ static void sleep_for(double time) {
 }
 
 START_TEST(controller_stopped) {
-    open_machine();
+    host = open_two_cores();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
@@ -322,7 +314,7 @@ END_TEST
 /* ---- a thousand in a row ---- */
 
 START_TEST(thousand) {
-    open_machine();
+    host = open_two_cores();
     int runs = getenv("LBSCHED_LONG") != NULL ? 1000 : 20;
     lb_experiment_options options = tiny();
     lb_workload *works = workload(0.001);

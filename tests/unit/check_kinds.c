@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The experiments other than DETECT: what each arranges, and what is counted of their traces. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "harness.h"
+#include "surroundings.h"
 
 static lb_host *host;
 static lb_error err;
 static uint32_t cores;
 
 static void open_machine(void) {
-    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    host = open_two_cores();
     cores = lb_host_cores(host);
-    if (cores < 2) {
-        printf("skipped: only one core may be used\n");
-        exit(77);
-    }
-}
-
-static void assert_childless(void) {
-    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WALL), -1);
-    ck_assert_int_eq(errno, ECHILD);
 }
 
 /* Where others want the machine too, with more of its time. */
@@ -50,12 +40,6 @@ static size_t count_marks(const lb_trace *trace, lb_mark_kind kind) {
     return count;
 }
 
-static double meta_number(const lb_trace *trace, const char *key) {
-    const char *text = lb_trace_meta(trace, key);
-    ck_assert_ptr_nonnull(text);
-    return strtod(text, NULL);
-}
-
 static double column_sum(const lb_table *table, const char *name) {
     double sum = 0;
     for (size_t row = 0; row < lb_table_rows(table); row++)
@@ -73,41 +57,9 @@ static void assert_ends(const lb_trace *trace) {
             ck_assert(units[i].task != marks[m].task || units[i].start_ns < marks[m].time_ns);
 }
 
-START_TEST(even) {
-    open_machine();
-    lb_trace *trace = run(LB_EXPERIMENT_EVEN, 5);
-    ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "even");
-    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores);
-    /* All have done the same work, if it was not cut off because others had the cores. */
-    double foreign = meta_number(trace, "foreign_cpu_percent");
-    size_t n, count = 0, expected = 0;
-    const lb_unit *units = lb_trace_units(trace, &n);
-    if (foreign > 10)
-        printf("skipped: equal work beside %.1f %% foreign CPU time\n", foreign);
-    for (size_t i = 0; i < n && foreign <= 10; i++) {
-        count++;
-        if (i + 1 < n && units[i + 1].task == units[i].task)
-            continue;
-        expected = expected == 0 ? count : expected;
-        ck_assert_uint_eq(count, expected);
-        count = 0;
-    }
-    lb_table *table = NULL;
-    ASSERT_OK(lb_trace_spread(trace, &table, &err), err);
-    ck_assert_uint_eq(lb_table_rows(table), cores);
-    ck_assert_double_eq(column_sum(table, "started"), 3 * cores);
-    ck_assert_double_eq(column_sum(table, "ended"), 3 * cores);
-    ck_assert_double_gt(column_sum(table, "busy_s"), 0);
-    ck_assert_ptr_nonnull(lb_table_meta(table, "duration_stddev_s"));
-    lb_table_free(table);
-    lb_trace_free(trace);
-    lb_host_free(host);
-}
-END_TEST
-
 START_TEST(queues) {
     open_machine();
-    lb_trace *trace = run(LB_EXPERIMENT_QUEUES, 4);
+    lb_trace *trace = run(LB_EXPERIMENT_QUEUES, 2);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "queues");
     /* One more than a multiple of the cores, down to one less. */
     ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores + 1);
@@ -120,7 +72,7 @@ END_TEST
 
 START_TEST(profile) {
     open_machine();
-    lb_trace *trace = run(LB_EXPERIMENT_PROFILE, 4);
+    lb_trace *trace = run(LB_EXPERIMENT_PROFILE, 2);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "profile");
     uint32_t n = 3 * cores;
     ck_assert_uint_eq(lb_trace_tasks(trace), n);
@@ -147,7 +99,7 @@ END_TEST
 
 START_TEST(latency) {
     open_machine();
-    lb_trace *trace = run(LB_EXPERIMENT_LATENCY, 8);
+    lb_trace *trace = run(LB_EXPERIMENT_LATENCY, 4);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "latency");
     size_t pinned = count_marks(trace, LB_MARK_PIN), let_go = count_marks(trace, LB_MARK_UNPIN);
     ck_assert_uint_eq(pinned, 4 * 3 * cores);
@@ -346,7 +298,7 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("kinds");
-    ADD(s, "run", even, queues, profile, latency, events);
+    ADD(s, "run", queues, profile, latency, events);
     ADD(s, "counted", events_counted, spread_counted, little_to_count);
     ADD(s, "resources", allocations, allocations_run);
     return s;

@@ -9,17 +9,10 @@
 #include "base/text.h"
 #include "experiment/crew.h"
 #include "harness.h"
+#include "surroundings.h"
 
 static lb_host *host;
 static lb_error err;
-
-static void open_machine(void) {
-    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
-    if (lb_host_cores(host) < 2) {
-        printf("skipped: only one core may be used\n");
-        exit(77);
-    }
-}
 
 /* ---- the readings ---- */
 
@@ -42,7 +35,7 @@ static void assert_readings(bool tsc) {
 }
 
 START_TEST(readings) {
-    open_machine();
+    host = open_two_cores();
     assert_readings(false);
     bool tsc = lbi_tsc_usable(host->cpus[host->cores - 1]);
     if (tsc)
@@ -55,7 +48,7 @@ END_TEST
 
 /* Ticks become the nanoseconds that the system's clock shows. */
 START_TEST(conversion) {
-    open_machine();
+    host = open_two_cores();
     for (int tsc = 0; tsc <= (lbi_tsc_usable(host->cpus[host->cores - 1]) ? 1 : 0); tsc++) {
         lbi_instant before = lbi_instant_now(tsc != 0), middle[20];
         for (int i = 0; i < 20; i++) {
@@ -120,7 +113,7 @@ static int64_t least_of(int64_t least, int64_t value) {
  * what it takes undisturbed. Twice as long and short pieces, of which the difference is free of
  * what it takes to begin and to end one. */
 START_TEST(perturbation) {
-    open_machine();
+    host = open_two_cores();
     lbi_arena *arena = private_arena();
     int64_t recorded[2] = {INT64_MAX, INT64_MAX}, bare[2] = {INT64_MAX, INT64_MAX};
     uint64_t value = 1;
@@ -244,7 +237,7 @@ static gaps tile(int64_t chunk_ns) {
  * chunk on either side, half of that at the median. Only the medians are compared: how long the
  * tenth part of the switches takes is the machine's, and is printed. */
 START_TEST(tiling) {
-    open_machine();
+    host = open_two_cores();
     gaps fine = tile(1000), usual = tile(15000);
     if (fine.foreign > 2 || usual.foreign > 2)
         printf("skipped: gaps beside foreign CPU time of %.2f and %.2f %%\n", fine.foreign,
@@ -260,7 +253,7 @@ END_TEST
 /* Room for 42 slices each, where more come: the trace says how many are missing, and the units are
  * all there. */
 START_TEST(pool_runs_dry) {
-    open_machine();
+    host = open_two_cores();
     lb_trace *trace = two_on_one(15000, 2);
     size_t n, units_n;
     const lb_slice *slices = lb_trace_slices(trace, &n);

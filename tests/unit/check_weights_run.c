@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "surroundings.h"
 
 /* The class that the system refuses to give (--wrap in meson.build), as a security policy may;
  * workers inherit it. */
@@ -51,15 +52,6 @@ __attribute__((no_sanitize_address)) long __wrap_syscall(long number, ...) {
     return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-static lb_host *two_cores(void) {
-    lb_host *host;
-    if (lb_host_open(NULL, &host, NULL) != LB_OK || lb_host_cores(host) < 2) {
-        printf("skipped: fewer than two cores\n");
-        exit(0);
-    }
-    return host;
-}
-
 static lb_weights_options brief(const int32_t *levels, size_t n) {
     lb_weights_options o;
     lb_weights_options_init(&o, sizeof o);
@@ -81,7 +73,7 @@ static int rising(void *user, double fraction) {
 
 START_TEST(measures) {
     lb_error err;
-    lb_host *host = two_cores();
+    lb_host *host = open_two_cores();
     lb_weights_options o = brief(both, 2);
     double last = 0, cores = lb_host_cores(host);
     lb_table *t;
@@ -121,7 +113,7 @@ static int stop(void *user, double fraction) {
 
 START_TEST(cancelled) {
     lb_error err;
-    lb_host *host = two_cores();
+    lb_host *host = open_two_cores();
     lb_weights_options o = brief(both, 2);
     lb_table *t = NULL;
     o.progress = stop;
@@ -143,7 +135,7 @@ static bool give_up_the_right(void) {
 
 START_TEST(without_the_right) {
     lb_error err;
-    lb_host *host = two_cores();
+    lb_host *host = open_two_cores();
     lb_weights_options o = brief(both, 2);
     lb_table *t;
     if (!give_up_the_right()) {
@@ -180,7 +172,7 @@ static void assert_unmeasured(const lb_table *t, size_t row, bool unmeasured) {
 START_TEST(some_refused) {
     static const int32_t levels[] = {10, LB_LEVEL_IDLE, 19};
     lb_error err;
-    lb_host *host = two_cores();
+    lb_host *host = open_two_cores();
     lb_weights_options o = brief(levels, 3);
     o.repeats = 2;
     o.seconds = 0.2;
@@ -211,7 +203,7 @@ START_TEST(no_memory) {
         QUICK = 40
     };
     size_t step = getenv("LBSCHED_LONG") != NULL ? 1 : 10;
-    lb_host *host = two_cores();
+    lb_host *host = open_two_cores();
     lb_weights_options o = brief(&level, 1);
     o.seconds = 0.2;
     int failed = 0;

@@ -18,19 +18,11 @@
 static lb_host *host;
 static lb_error err;
 
-static void open_machine(void) {
-    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
-    if (lb_host_cores(host) < 2) {
-        printf("skipped: only one core may be used\n");
-        exit(77);
-    }
-}
-
 static lb_experiment_options tiny(void) {
     lb_experiment_options options;
     lb_experiment_options_init(&options, sizeof options);
     options.unit_work = 0.001;
-    options.budget = 5; /* calibration takes a hundredth */
+    options.budget = 2; /* calibration takes a hundredth */
     return options;
 }
 
@@ -80,7 +72,7 @@ static const char *meta(const lb_trace *trace, const char *key) {
 /* ---- threads ---- */
 
 START_TEST(threads) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     options.workers = LB_WORKERS_THREADS;
     lb_trace *trace = run(&options, 0.03, 5);
@@ -105,7 +97,7 @@ static int cancel(void *user, double fraction) {
 }
 
 START_TEST(threads_cancelled) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     surroundings before;
     lb_workload *workload = equal_works(1, 40);
@@ -129,7 +121,7 @@ START_TEST(threads_cancelled) {
 END_TEST
 
 START_TEST(threads_allocations) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     options.workers = LB_WORKERS_THREADS;
     lb_workload *workload = equal_works(0.002, 3);
@@ -186,7 +178,7 @@ static void assert_class(int32_t scheduling, int32_t nice, int32_t priority, see
 }
 
 START_TEST(classes) {
-    open_machine();
+    host = open_two_cores();
     assert_class(LB_SCHEDULING_OTHER, 5, 0, (seen){.policy = SCHED_OTHER, .nice = 5},
                  "SCHED_OTHER");
     assert_class(LB_SCHEDULING_BATCH, 3, 0, (seen){.policy = SCHED_BATCH, .nice = 3},
@@ -237,64 +229,6 @@ END_TEST
 
 /* ---- many ---- */
 
-typedef struct pace {
-    double last, longest;
-    int calls;
-} pace;
-
-static int keep_pace(void *user, double fraction) {
-    (void)fraction;
-    pace *p = user;
-    double now = seconds();
-    if (p->calls++ > 0 && now - p->last > p->longest)
-        p->longest = now - p->last;
-    p->last = now;
-    return 0;
-}
-
-/* More works than the budget can hold: the call ends with it, and calls back all the while. */
-static void assert_prompt(int32_t kind, uint32_t n, bool raised) {
-    lb_experiment_options options = tiny();
-    pace watch = {0};
-    options.workers = kind;
-    options.budget = 2;
-    options.progress = keep_pace;
-    options.progress_user = &watch;
-    lb_workload *workload = equal_works(1.99 * lb_host_cores(host) / n, n);
-    lb_trace *trace = NULL;
-    surroundings before;
-    look_around(&before);
-    moment begin = moment_now();
-    lb_status status = lb_experiment_workload(host, workload, &options, &trace, &err);
-    double took = moment_now().time - begin.time, foreign = foreign_since(&begin);
-    printf("%u %s, %s controller: %s after %.2f s of 2, at most %.0f ms between two calls\n",
-           (unsigned)n, kind == LB_WORKERS_THREADS ? "threads" : "processes",
-           raised ? "raised" : "unprivileged", lb_status_name(status), took, watch.longest * 1e3);
-    ck_assert_int_eq(status, LB_ERR_TIMEOUT);
-    assert_unchanged(&before);
-    assert_childless();
-    /* A raised controller is prompt on a loaded machine too, but what it asks of the kernel, to end
-     * a thousand processes, is done beside others. */
-    if (raised && (took >= 3 || watch.longest >= 0.5) && foreign > 0.02) {
-        printf("skipped: the pace of the controller beside foreign CPU time of %.1f %%\n",
-               100 * foreign);
-    } else if (raised) {
-        ck_assert_double_lt(took, 3);
-        ck_assert_double_lt(watch.longest, 0.5);
-    }
-    lb_workload_free(workload);
-}
-
-START_TEST(many) {
-    open_machine();
-    bool root = geteuid() == 0;
-    assert_prompt(LB_WORKERS_PROCESSES, 130, root);
-    assert_prompt(LB_WORKERS_THREADS, 130, root);
-    assert_prompt(LB_WORKERS_PROCESSES, 1000, root);
-    lb_host_free(host);
-}
-END_TEST
-
 /* As many as there may be, to the end. Under AddressSanitizer a thread takes 4 ms to make among
  * 1,000 and 19 ms among 3,000. */
 #ifdef __SANITIZE_ADDRESS__
@@ -304,7 +238,7 @@ END_TEST
 #endif
 
 START_TEST(most) {
-    open_machine();
+    host = open_two_cores();
     lb_experiment_options options = tiny();
     options.budget = 60;
     options.unit_work = 0.0005;
@@ -357,7 +291,7 @@ static void assert_partial(lb_status expected, const char *why) {
 }
 
 START_TEST(partial) {
-    open_machine();
+    host = open_two_cores();
     assert_partial(LB_ERR_CANCELLED, "cancelled");
     assert_partial(LB_ERR_TIMEOUT, "timeout");
     /* Before the run there is nothing to keep; nor is there where all went well. */
@@ -384,7 +318,7 @@ Suite *suite(void) {
     Suite *s = suite_create("workers");
     ADD(s, "threads", threads, threads_cancelled, threads_allocations);
     ADD(s, "classes", classes, refused_classes);
-    ADD(s, "many", many, most);
+    ADD(s, "many", most);
     ADD(s, "partial", partial);
     return s;
 }

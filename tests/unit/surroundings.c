@@ -15,6 +15,18 @@
 
 #include "harness.h"
 
+lb_host *open_two_cores(void) {
+    lb_host *host = NULL;
+    lb_error err;
+    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    if (lb_host_cores(host) < 2) {
+        printf("skipped: only one core may be used\n");
+        lb_host_free(host);
+        exit(EXIT_SUCCESS);
+    }
+    return host;
+}
+
 static int count_files(void) {
     int count = 0;
     DIR *folder = opendir("/proc/self/fd");

@@ -16,6 +16,9 @@ typedef struct surroundings {
     int policy, priority, files, mappings;
 } surroundings;
 
+/* This machine. Where fewer than two cores may be used the test ends here, and that is printed. */
+lb_host *open_two_cores(void);
+
 void look_around(surroundings *s);
 void assert_unchanged(const surroundings *before);
 void assert_childless(void);
