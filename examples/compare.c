@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is one scheduler better than another under load? Measures a workload under a condition and saves
  * the result; compares two results that were saved, or conditions that it runs in turn. */
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ static const char usage[] =
     "      --csv, --json         the comparison, or the only result, as a table in that form\n"
     "      --plot FILE           throughput against users, as .svg or .png, through gnuplot\n"
     "      --html FILE           a report to share: one page with verdicts, findings, tables and,\n"
-    "                            of users, the picture\n"
+    "                            of users, the picture (where gnuplot is installed)\n"
     "  -h, --help                this text\n"
     "  -V, --version             the version of the library\n"
     "\n"
@@ -334,11 +335,12 @@ static int save(const char *path, const lb_table *table) {
     char *text;
     if (lb_table_format(table, LB_FORMAT_CSV, &text, &err) != LB_OK)
         return fail("%s", err.message);
+    errno = 0;
     FILE *file = fopen(path, "w");
     bool good = file != NULL && fputs(text, file) >= 0;
     good = (file == NULL || fclose(file) == 0) && good;
     lb_free(text);
-    return good ? STATUS_OK : fail("cannot write %s", path);
+    return good ? STATUS_OK : fail("cannot write %s: %s", path, strerror(errno));
 }
 
 static const char *meta(const lb_table *table, const char *key, const char *otherwise) {
@@ -677,8 +679,9 @@ static int save_page(const struct options *o, const lb_table *base, const lb_tab
         page_item(page, line);
     }
     const char *picture = is_workload(base, "users") ? page_picture_path(page) : NULL;
-    if (picture != NULL && plot(picture, base, other) == STATUS_OK)
-        page_picture(page, "Throughput against users: medians with intervals of 95 %.");
+    if (picture != NULL)
+        page_picture(page, plot(picture, base, other),
+                     "Throughput against users: medians with intervals of 95 %.");
     if (compared != NULL)
         page_table(page, compared, NULL);
     page_findings(page, base);
@@ -709,10 +712,10 @@ static int show(const struct options *o, const lb_table *base, const lb_table *o
     int status = o->format == LB_FORMAT_TEXT ? print_text(o, base, other, compared)
                                              : print_table(o, compared == NULL ? base : compared);
     status = finish(status);
-    if (status == STATUS_OK && o->plot != NULL)
-        status = plot(o->plot, base, other);
-    if (status == STATUS_OK && o->html != NULL)
-        status = save_page(o, base, other, compared);
+    if (o->plot != NULL && plot(o->plot, base, other) != STATUS_OK)
+        status = STATUS_ERROR;
+    if (o->html != NULL && save_page(o, base, other, compared) != STATUS_OK)
+        status = STATUS_ERROR;
     lb_table_free(compared);
     return status;
 }
@@ -738,8 +741,11 @@ int main(int argc, char **argv) {
         if (status == STATUS_OK)
             status = load(argv[optind + 1], &tables[1]);
     }
-    if (status == STATUS_OK)
-        status = show(&o, tables[0], tables[1]);
+    /* What was measured is shown, wherever it could not be saved. */
+    if (status == STATUS_OK || (o.measure && tables[0] != NULL)) {
+        int shown = show(&o, tables[0], tables[1]);
+        status = status == STATUS_OK ? shown : status;
+    }
     for (size_t i = 0; i < SIDES; i++)
         lb_table_free(tables[i]);
     return status;

@@ -25,7 +25,7 @@ static const char usage[] =
     "                     latency, how long imbalances lasted\n"
     "      --html FILE    write a report to share: one page with verdict, reasons, findings, "
     "tables\n"
-    "                     and pictures\n"
+    "                     and pictures (without those where gnuplot is not installed)\n"
     "      --budget S     how many seconds the measuring may take, 1 or more (default 15)\n"
     "      --seed N       draw the second batch's works from this number (default: the time)\n"
     "      --measure KIND run another experiment instead and print what it shows: even, profile,\n"
@@ -398,8 +398,8 @@ static void page_findings(struct page *page, const struct findings *findings) {
 static void page_chart(struct page *page, const struct findings *findings, enum chart chart,
                        const char *caption) {
     const char *path = page_picture_path(page);
-    if (path != NULL && draw_chart(chart, findings->trace, findings->model, path) == STATUS_OK)
-        page_picture(page, caption);
+    if (path != NULL)
+        page_picture(page, draw_chart(chart, findings->trace, findings->model, path), caption);
 }
 
 static bool was_balanced(const lb_trace *trace) {

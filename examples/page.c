@@ -14,7 +14,7 @@ struct page {
     char *text;
     size_t length;
     char folder[32], picture[48]; /* Of pictures on their way; "": they cannot be made. */
-    bool in_list;
+    bool in_list, incomplete;
 };
 
 static const char style[] =
@@ -62,6 +62,20 @@ static void element(struct page *page, const char *tag, const char *attributes, 
     fprintf(page->body, "</%s>\n", tag);
 }
 
+static void prepare_pictures(struct page *page) {
+    if (system("gnuplot --version >/dev/null 2>&1") != 0) {
+        page_text(page, "Without pictures: gnuplot is not installed.");
+        return;
+    }
+    strcpy(page->folder, "/tmp/lbsched-XXXXXX");
+    if (mkdtemp(page->folder) != NULL)
+        return;
+    fail("no pictures: cannot make a folder in /tmp: %s", strerror(errno));
+    page_text(page, "Without pictures: there was no folder to draw them in.");
+    page->folder[0] = '\0';
+    page->incomplete = true;
+}
+
 struct page *page_new(const char *title) {
     struct page *page = calloc(1, sizeof *page);
     if (page != NULL)
@@ -71,20 +85,13 @@ struct page *page_new(const char *title) {
         fail("no memory for a page");
         return NULL;
     }
-    strcpy(page->folder, "/tmp/lbsched-XXXXXX");
-    if (mkdtemp(page->folder) == NULL)
-        page->folder[0] = '\0';
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
           page->body);
     escape(page->body, title);
     fprintf(page->body, "</title>\n<style>%s</style>\n", style);
     element(page, "h1", "", title);
-    if (system("gnuplot --version >/dev/null 2>&1") != 0 && page->folder[0] != '\0') {
-        rmdir(page->folder);
-        page->folder[0] = '\0';
-        page_text(page, "Without pictures: gnuplot is not installed.");
-    }
+    prepare_pictures(page);
     return page;
 }
 
@@ -174,12 +181,17 @@ static void write_base64(FILE *out, const unsigned char *bytes, size_t n) {
     }
 }
 
-void page_picture(struct page *page, const char *caption) {
+void page_picture(struct page *page, int status, const char *caption) {
     char *svg;
     size_t length;
-    if (access(page->picture, R_OK) != 0 || read_all(page->picture, &svg, &length) != STATUS_OK)
-        return;
     end_list(page);
+    if (status != STATUS_OK || read_all(page->picture, &svg, &length) != STATUS_OK) {
+        page->incomplete = true;
+        page_text(page, "A picture is missing here, which could not be drawn:");
+        page_text(page, caption);
+        unlink(page->picture);
+        return;
+    }
     fputs("<figure><img alt=\"", page->body);
     escape(page->body, caption);
     fputs("\" src=\"data:image/svg+xml;base64,", page->body);
@@ -211,7 +223,7 @@ int page_save(struct page *page, const char *path) {
     fprintf(page->body, "<footer>Made by lbsched %s.</footer>\n</html>\n", lb_version());
     bool whole = fclose(page->body) == 0;
     page->body = NULL;
-    int status = STATUS_OK;
+    int status = page->incomplete ? STATUS_ERROR : STATUS_OK;
     errno = 0;
     FILE *file = whole ? fopen(path, "w") : NULL;
     if (!whole) {

@@ -19,11 +19,12 @@ void page_lines(struct page *page, const char *text);
 void page_item(struct page *page, const char *text);
 /* All columns, or those named: a list that ends with NULL. */
 void page_table(struct page *page, const lb_table *table, const char *const *columns);
-/* A name to draw a picture to; NULL: none can be made. Where nothing was drawn there,
- * page_picture() adds nothing. */
+/* A name to draw a picture to; NULL: none can be made, as the page says. */
 const char *page_picture_path(struct page *page);
-void page_picture(struct page *page, const char *caption);
-/* Writes the page and frees it. Returns STATUS_OK or, after saying why, STATUS_ERROR. */
+/* What was drawn there; or, if `status` is that of a picture that failed, a word in its place. */
+void page_picture(struct page *page, int status, const char *caption);
+/* Writes the page and frees it. Returns STATUS_OK or, after saying why, STATUS_ERROR: also of a
+ * page that was written, but lacks a picture that failed. One without gnuplot is whole. */
 int page_save(struct page *page, const char *path);
 /* Frees a page that is not wanted; NULL: does nothing. */
 void page_free(struct page *page);

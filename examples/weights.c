@@ -26,6 +26,7 @@ static const char usage[] =
     "      --csv, --json        the table in that form\n"
     "      --plot FILE          idle share against nice, as .svg or .png, through gnuplot\n"
     "      --html FILE          a report to share: one page with tables, findings and picture\n"
+    "                           (without that where gnuplot is not installed)\n"
     "  -h, --help               this text\n"
     "  -V, --version            the version of the library\n"
     "\n"
@@ -240,8 +241,9 @@ static int save_page(const char *path, const lb_table *measured, const lb_table 
     page_text(page, "One soaker a core runs at a nice level, and normal tasks beside them. Ideally "
                     "no core idles.");
     const char *picture = page_picture_path(page);
-    if (picture != NULL && plot(picture, measured, modelled) == STATUS_OK)
-        page_picture(page, "The part of the cores that idles, against the soakers' nice level.");
+    if (picture != NULL)
+        page_picture(page, plot(picture, measured, modelled),
+                     "The part of the cores that idles, against the soakers' nice level.");
     if (measured != NULL) {
         page_machine(page, measured);
         page_heading(page, "Measured");
@@ -299,10 +301,10 @@ int main(int argc, char **argv) {
         status = interrupted() != 0 ? 128 + interrupted() : fail("%s", err.message);
     } else {
         status = print_table(&o, o.model ? modelled : measured);
-        if (status == STATUS_OK && o.plot != NULL)
-            status = plot(o.plot, measured, modelled);
-        if (status == STATUS_OK && o.html != NULL)
-            status = save_page(o.html, measured, modelled);
+        if (o.plot != NULL && plot(o.plot, measured, modelled) != STATUS_OK)
+            status = STATUS_ERROR;
+        if (o.html != NULL && save_page(o.html, measured, modelled) != STATUS_OK)
+            status = STATUS_ERROR;
     }
     lb_table_free(measured);
     lb_table_free(modelled);

@@ -102,6 +102,20 @@ with tempfile.TemporaryDirectory() as folder:
         env=os.environ | {"PATH": tools})
     assert "gnuplot is not installed" in read(bare) and pictures(read(bare)) == []
 
+    # Where gnuplot fails, in the middle or at once, and where pictures have no place, the page is there,
+    # says what it lacks, and the status is an error's.
+    for name, script in (("fails", "exit 3"), ("killed", "kill -9 $$"), ("silent", "exec cat >/dev/null")):
+        broken = os.path.join(folder, name)
+        os.mkdir(broken)
+        with open(os.path.join(broken, "gnuplot"), "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\ncase $1 in --version) exit 0 ;; esac\n{script}\n")
+        os.chmod(os.path.join(broken, "gnuplot"), 0o755)
+        path = os.path.join(broken, "page.html")
+        run(os.path.abspath(compare), "--html", path, *results, status=1, said="cannot plot to",
+            env=os.environ | {"PATH": f"{broken}:{os.environ['PATH']}"})
+        page = read(path)
+        assert "A picture is missing here" in page and pictures(page) == [], page
+
     # The pages of a build without experiments are no others.
     if os.environ["LBSCHED_EXPERIMENT"] == "0":
         sys.exit(0)
