@@ -77,7 +77,7 @@ with tempfile.TemporaryDirectory() as folder:
           f"mean error {batch['mean_error_percent']} %, {batch['foreign_cpu_percent']} % foreign")
 
     # A disk that is full, and a place that is not there: the verdict is printed, the status is 1.
-    told = run(detect, "--budget", 15, "--trace", "/dev/full", status=1, said="/dev/full")
+    told = run(detect, "--budget", 2, "--trace", "/dev/full", status=1, said="/dev/full")
     assert "running" in told
 
 # Each scheduler is emulated and judged; what comes of it depends on what else runs here.
@@ -96,6 +96,6 @@ for label, test in zip(labels, tests):
 # The other experiments: a table each.
 for kind, columns in {"even": "started", "profile": "concurrency", "latency": "latency_s",
                       "events": "followed"}.items():
-    table = read_json(run(detect, "--measure", kind, "--json", "--budget", "4"))
+    table = read_json(run(detect, "--measure", kind, "--json", "--budget", "2"))
     assert columns in table["columns"] and (kind == "latency" or table["rows"])
 run(detect, "--measure", "weather", status=2, said="weather")
