@@ -27,7 +27,7 @@ install_missing "$build/install.log" >&2 || exit 1
     [ -e "$build/build.ninja" ] ||
         meson setup "$build" "$root" --buildtype=release -Dexperiment=enabled -Dtests=false \
             -Ddocs=false
-} >"$build/build.log" 2>&1 && ninja -C "$build" >>"$build/build.log" 2>&1 || {
+} >"$build/build.log" 2>&1 && ninja -C "$build" examples/lbsched-detect >>"$build/build.log" 2>&1 || {
     cat "$build/build.log" >&2
     echo "$0: lbsched could not be built" >&2
     exit 1
