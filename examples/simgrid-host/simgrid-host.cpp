@@ -161,10 +161,12 @@ static double apart(const std::vector<double> &a, const std::vector<double> &b) 
     return most;
 }
 
-static int simulate(char *name, int cores, uint64_t seed) {
+/* `own` are options of SimGrid. */
+static int simulate(const std::vector<std::string> &own, int cores, uint64_t seed) {
     std::vector<std::string> words = {
-        name, "--cfg=surf/precision:1e-12", "--cfg=maxmin/precision:1e-12",
+        "simgrid-host", "--cfg=surf/precision:1e-12", "--cfg=maxmin/precision:1e-12",
         "--cfg=contexts/stack-size:256" /* KiB an actor */, "--log=root.thres:error"};
+    words.insert(words.end(), own.begin(), own.end());
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(&word[0]);
@@ -211,14 +213,29 @@ static int simulate(char *name, int cores, uint64_t seed) {
     return same && most <= 1e-9 ? 0 : 1;
 }
 
+/* A whole number from 0 on; else -1. */
+static long long whole(const std::string &text) {
+    bool digits = !text.empty() && text.size() < 19 &&
+                  text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? std::stoll(text) : -1;
+}
+
 int main(int argc, char **argv) {
-    int cores = argc > 1 ? std::atoi(argv[1]) : 4;
-    if (argc > 3 || cores < 1 || cores > 1000) {
-        std::fprintf(stderr, "usage: simgrid-host [CORES [SEED]]: 1 to 1000 cores\n");
+    std::vector<std::string> numbers, own;
+    for (int i = 1; i < argc; i++) {
+        std::string word = argv[i];
+        bool simgrids = word.rfind("--cfg=", 0) == 0 || word.rfind("--log=", 0) == 0;
+        (simgrids ? own : numbers).push_back(word);
+    }
+    long long cores = numbers.size() > 0 ? whole(numbers[0]) : 4;
+    long long seed = numbers.size() > 1 ? whole(numbers[1]) : 1;
+    if (numbers.size() > 2 || cores < 1 || cores > 1000 || seed < 0) {
+        std::fprintf(stderr, "usage: simgrid-host [--cfg=..] [--log=..] [CORES [SEED]]\n"
+                             "1 to 1000 cores; --cfg and --log are SimGrid's own options\n");
         return 2;
     }
     try {
-        return simulate(argv[0], cores, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
+        return simulate(own, static_cast<int>(cores), static_cast<uint64_t>(seed));
     } catch (const std::exception &error) {
         std::fprintf(stderr, "simgrid-host: %s\n", error.what());
         return 1;
