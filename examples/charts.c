@@ -66,7 +66,8 @@ static int draw_units(const lb_trace *trace, const char *path) {
             "set title 'Duration of a unit of work over time%s'\n"
             "set xlabel 'time (s)'\n"
             "set ylabel 'duration of a unit (ms)'\n"
-            "set yrange [0:*]\n",
+            "set yrange [0:*]\n"
+            "set offsets 0, 0, graph 0.03, 0\n",
             few ? "; dotted: a task ended" : "");
     write_key(gnuplot, lb_trace_tasks(trace));
     if (few)
@@ -97,6 +98,29 @@ static int draw_units(const lb_trace *trace, const char *path) {
 static int gantt_height(uint32_t cores) {
     double height = 150 + 12.0 * cores;
     return (int)fmin(fmax(height, 600), 4000);
+}
+
+/* Gaps of less than a quarter of a pixel would only make the colours pale: slices that such a gap
+ * parts are drawn as one. */
+static void write_slices(FILE *gnuplot, const lb_slice *slices, size_t n) {
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        first = slices[i].start_ns < first ? slices[i].start_ns : first;
+        last = slices[i].end_ns > last ? slices[i].end_ns : last;
+    }
+    double smallest = ((double)last - (double)first) / 4000;
+    for (size_t i = 0; i < n; i++) {
+        const lb_slice *slice = &slices[i];
+        while (i + 1 < n && slices[i + 1].task == slice->task &&
+               slices[i + 1].core == slice->core &&
+               (double)(slices[i + 1].start_ns - slices[i].end_ns) <= smallest)
+            i++;
+        double start = 1e-9 * (double)slice->start_ns, end = 1e-9 * (double)slices[i].end_ns;
+        fprintf(gnuplot, "%.9f %d %.9f %.9f %.2f %.2f\n", start, slice->core, start, end,
+                slice->core - 0.4, slice->core + 0.4);
+        if (i + 1 == n || slices[i + 1].task != slice->task)
+            fprintf(gnuplot, "e\n");
+    }
 }
 
 static int draw_slices(const lb_trace *trace, const char *path) {
@@ -130,13 +154,7 @@ static int draw_slices(const lb_trace *trace, const char *path) {
         separator = ", ";
     }
     fprintf(gnuplot, "\n");
-    for (size_t i = 0; i < n; i++) {
-        double start = 1e-9 * (double)slices[i].start_ns, end = 1e-9 * (double)slices[i].end_ns;
-        fprintf(gnuplot, "%.9f %d %.9f %.9f %.2f %.2f\n", start, slices[i].core, start, end,
-                slices[i].core - 0.4, slices[i].core + 0.4);
-        if (i + 1 == n || slices[i + 1].task != slices[i].task)
-            fprintf(gnuplot, "e\n");
-    }
+    write_slices(gnuplot, slices, n);
     return close_plot(gnuplot, path);
 }
 
@@ -148,9 +166,14 @@ static int draw_profile(const lb_trace *trace, const lb_model *model, const char
     if (lb_trace_profile(trace, model, &profile, &err) != LB_OK)
         return fail("%s", err.message);
     size_t rows = lb_table_rows(profile);
-    double most = 0;
-    for (size_t row = 0; row < rows; row++)
+    /* Gnuplot makes room for the points, and not for their bars. */
+    double most = 0, top = 0;
+    for (size_t row = 0; row < rows; row++) {
         most = fmax(most, lb_table_get(profile, row, "concurrency"));
+        top = fmax(top, 1e3 * (lb_table_get(profile, row, "mean_s") +
+                               fmax(lb_table_get(profile, row, "stddev_s"), 0)));
+        top = fmax(top, 1e3 * lb_table_get(profile, row, "model_s"));
+    }
     FILE *gnuplot = NULL;
     int status = STATUS_ERROR;
     if (rows == 0)
@@ -165,15 +188,17 @@ static int draw_profile(const lb_trace *trace, const lb_model *model, const char
             "set xlabel 'running tasks (dotted: multiples of the %u cores)'\n"
             "set ylabel 'duration of a unit (ms)'\n"
             "set xrange [0.5:%.1f]\n"
-            "set yrange [0:*]\n"
+            "set yrange [0:%.9g]\n"
             "set key left top\n",
-            lb_trace_cores(trace), most + 0.5);
+            lb_trace_cores(trace), most + 0.5, top > 0 ? 1.05 * top : 1);
     for (double x = lb_trace_cores(trace); x <= most; x += lb_trace_cores(trace))
         fprintf(gnuplot,
                 "set arrow from %.0f, graph 0 to %.0f, graph 1 nohead dt 3 lc rgb '#999999'\n", x,
                 x);
-    fprintf(gnuplot, "plot '-' using 1:2:3 with yerrorbars lc rgb '#0072B2' pt 7 title 'measured', "
-                     "'-' using 1:2 with linespoints lc rgb '#D55E00' pt 4 title 'model'\n");
+    fprintf(gnuplot,
+            "plot '-' using 1:2:3 with yerrorbars lc rgb '#0072B2' pt 7 title 'measured', "
+            "'-' using 1:2 with linespoints lc rgb '#D55E00' pt 4 ps %.1f title 'model'\n",
+            rows <= KEYS ? 1.0 : 0.3);
     for (size_t row = 0; row < rows; row++)
         if (isfinite(lb_table_get(profile, row, "mean_s")))
             fprintf(gnuplot, "%.0f %.6f %.6f\n", lb_table_get(profile, row, "concurrency"),
@@ -227,6 +252,19 @@ static void write_latencies(FILE *gnuplot, const lb_table *table, double idle, s
     fprintf(gnuplot, "e\n");
 }
 
+/* A decade around a single time, of which gnuplot would complain. */
+static void write_range(FILE *gnuplot, const lb_table *table) {
+    double least = INFINITY, most = 0;
+    for (size_t row = 0; row < lb_table_rows(table); row++)
+        if (isfinite(lb_table_get(table, row, "latency_s"))) {
+            double ms = fmax(1e3 * lb_table_get(table, row, "latency_s"), 1e-3);
+            least = fmin(least, ms);
+            most = fmax(most, ms);
+        }
+    if (!(most > least))
+        fprintf(gnuplot, "set xrange [%.9g:%.9g]\n", least / sqrt(10), least * sqrt(10));
+}
+
 static size_t count_balanced(const lb_table *table, double idle) {
     size_t n = 0;
     for (size_t row = 0; row < lb_table_rows(table); row++)
@@ -257,13 +295,14 @@ static int draw_latency(const lb_trace *trace, const char *path) {
         gnuplot = open_plot(path);
     if (gnuplot == NULL)
         goto done;
+    write_range(gnuplot, table);
     fprintf(gnuplot,
             "set title 'How many imbalances were balanced within which time'\n"
             "set xlabel 'time since the imbalance arose (ms)'\n"
             "set ylabel 'balanced (%%)'\n"
             "set logscale x\n"
             "set yrange [0:102]\n"
-            "set key left top\n"
+            "set key right bottom\n"
             "plot %s%s%s\n",
             there[0] ? curves[0] : "", there[0] && there[1] ? ", " : "", there[1] ? curves[1] : "");
     for (int idle = 0; idle <= 1; idle++)

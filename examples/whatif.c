@@ -315,6 +315,7 @@ static int plot(const char *path, const lb_table *table) {
             "set logscale x\n"
             "set xrange [*<%.1f:*]\n"
             "set yrange [*<0.95:1.1<*]\n"
+            "set offsets 0, 0, graph 0.03, 0\n"
             "set grid ytics lc rgb '#dddddd'\n"
             "set key outside right top\n"
             "set xtics (",
