@@ -630,7 +630,8 @@ static int plot(const char *path, const lb_table *base, const lb_table *other) {
     if (gnuplot != NULL) {
         fprintf(gnuplot, "set title 'Throughput against users: medians, 95 %% intervals'\n"
                          "set xlabel 'users'\nset ylabel 'jobs per minute'\n"
-                         "set logscale x 2\nset yrange [0:*]\nset key bottom right\nplot ");
+                         "set logscale x 2\nset yrange [0:*]\nset key bottom right\n"
+                         "set offsets graph 0.03, graph 0.03, graph 0.03, 0\nplot ");
         for (int side = 0; side < (other == NULL ? 1 : 2); side++) {
             fprintf(gnuplot, "%s'-' with yerrorlines lc rgb '%s' pt %d title '",
                     side == 0 ? "" : ", ", colours[side], side == 0 ? 7 : 4);

@@ -31,8 +31,11 @@ static const char style[] =
     "th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--rule);"
     "white-space:nowrap}th:first-child,td:first-child{text-align:left}"
     /* Pictures are drawn on white, and stay so in the dark. */
-    "figure{margin:1rem 0;background:#fff;color:#1b1b1b;border:1px solid var(--rule)}"
-    "figure img{display:block;width:100%;height:auto}figcaption{padding:.3rem .6rem}"
+    "figure{margin:1rem 0;background:#fff;color:#1b1b1b;border:1px solid var(--rule);"
+    "overflow-x:auto}"
+    /* A narrow window shows a part of them rather than letters too small to read. */
+    "figure img{display:block;width:100%;min-width:40rem;height:auto}figcaption{padding:.3rem "
+    ".6rem}"
     "footer{margin-top:3rem;font-size:.85rem}";
 
 static void escape(FILE *out, const char *text) {
@@ -153,7 +156,11 @@ void page_table(struct page *page, const lb_table *table, const char *const *col
         for (size_t column = 0; column < lb_table_columns(table); column++) {
             double value = lb_table_value(table, row, column);
             if (is_wanted(lb_table_name(table, column), columns))
-                fprintf(page->body, isnan(value) ? "<td>-</td>" : "<td>%.5g</td>", value);
+                fprintf(page->body,
+                        isnan(value)                               ? "<td>-</td>"
+                        : fabs(value) >= 1e5 && fabs(value) < 1e15 ? "<td>%.0f</td>"
+                                                                   : "<td>%.5g</td>",
+                        value);
         }
         fputs("</tr>\n", page->body);
     }
