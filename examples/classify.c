@@ -110,11 +110,12 @@ int main(int argc, char **argv) {
     int status = STATUS_ERROR;
     bool known = false;
     if (lb_trace_import(path, &import, &trace, &err) != LB_OK) {
+        bool cores_missing = strncmp(err.message, "cores is 0", 10) == 0;
         /* Of a malformed line the message has the number, of anything else the path. */
         if (err.status == LB_ERR_FORMAT)
             fail("%s: %s", argv[optind], err.message);
         else
-            fail("%s", err.message);
+            fail("%s%s", err.message, cores_missing ? " (--cores)" : "");
         goto done;
     }
     if (lb_trace_tasks(trace) == 0) {

@@ -125,6 +125,11 @@ int interrupted(void) {
     return interrupt_signal;
 }
 
+int give_up(const lb_error *err) {
+    int status = fail("%s", interrupted() != 0 ? "interrupted" : err->message);
+    return interrupted() != 0 ? 128 + interrupted() : status;
+}
+
 int show_progress(void *title, double fraction) {
     enum {
         WIDTH = 40

@@ -38,6 +38,8 @@ int read_all(const char *path, char **ret_text, size_t *ret_length);
  * library to stop, which ends its workers and returns. */
 void catch_interrupts(void);
 int interrupted(void);
+/* Says why a call of the library failed, or that it was interrupted; returns the exit status. */
+int give_up(const lb_error *err);
 /* An lb_progress_fn: draws a bar on stderr if that is a terminal. `title` is a string. */
 int show_progress(void *title, double fraction);
 

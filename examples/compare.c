@@ -698,7 +698,7 @@ static int measure(const struct options *o, lb_table **ret_tables) {
     size_t n = o->condition_count == 0 ? 1 : o->condition_count;
     lb_error err;
     if (lb_experiment_throughput(NULL, conditions, n, &o->throughput, ret_tables, &err) != LB_OK)
-        return interrupted() != 0 ? 128 + interrupted() : fail("%s", err.message);
+        return give_up(&err);
     int status = STATUS_OK;
     for (size_t i = 0; i < o->save_count && status == STATUS_OK; i++)
         status = save(o->save[i], ret_tables[i]);

@@ -189,10 +189,6 @@ static lb_status measure(struct findings *findings, const struct options *option
 
 /* ---- reports ---- */
 
-static int give_up(const lb_error *err) {
-    return interrupted() != 0 ? fail("interrupted") : fail("%s", err->message);
-}
-
 /* Above this the rates that were measured are not the scheduler's doing alone. */
 static const double quiet_percent = 2;
 

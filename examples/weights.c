@@ -298,7 +298,7 @@ int main(int argc, char **argv) {
     lb_table *measured = NULL, *modelled = NULL;
     lb_error err;
     if (make(&o, &measured, &modelled, &err) != LB_OK) {
-        status = interrupted() != 0 ? 128 + interrupted() : fail("%s", err.message);
+        status = give_up(&err);
     } else {
         status = print_table(&o, o.model ? modelled : measured);
         if (o.plot != NULL && plot(o.plot, measured, modelled) != STATUS_OK)

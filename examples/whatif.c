@@ -305,6 +305,8 @@ static lb_status describe(const struct problem *problem, const struct options *o
 static int plot(const char *path, const lb_table *table) {
     static const char *const looks[] = {"lc rgb '#D55E00' pt 4", "lc rgb '#0072B2' pt 7",
                                         "lc rgb '#009E73' pt 9", "lc rgb '#CC79A7' pt 12"};
+    if (!(lb_table_get(table, 0, "bound_s") > 0))
+        return fail("nothing to plot to %s: no task has work", path);
     FILE *gnuplot = open_plot(path);
     if (gnuplot == NULL)
         return STATUS_ERROR;

@@ -97,3 +97,4 @@ for words, said in [
     (["--nonsense"], "nonsense"),
 ]:
     run(classify, *words, status=2, said=said)
+run(classify, "-", input="task,duration\n0,1\n", status=1, said="(--cores)")

@@ -2,8 +2,11 @@
 """compare: bad command lines, two saved results in all forms, and a short measurement."""
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 from examples import curves, near, read_json, rows, run
 
@@ -141,3 +144,14 @@ parallel 32: jobs_per_minute times 1.100 (1.097 to 1.103), p 1.08e-05 adjusted: 
     assert rows(table)[0]["runs_base"] + rows(table)[0]["invalid_base"] == 2
     # What was saved reads back.
     assert "parallel 2" in run(compare, old, new, env=environment)
+
+# Interrupted, it ends at once and leaves nothing behind.
+for number in (signal.SIGINT, signal.SIGTERM):
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen([compare, "--measure", "batch", "--jobs", "1000"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": folder})
+        time.sleep(0.5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 128 + number and "interrupted" in err and out == "", (out, err)
+        assert os.listdir(folder) == []

@@ -124,6 +124,8 @@ with tempfile.TemporaryDirectory() as folder:
         run(whatif, *words, status=2, said=said)
     run(whatif, os.path.join(folder, "none.csv"), status=1, said="No such file")
     run(whatif, "-", input="", status=1, said="-")
+    run(whatif, "--plot", os.path.join(folder, "x.svg"), "-", input="task,duration\n0,0\n", status=1,
+        said="no task has work")
     run(whatif, "-", input="task,duration\n0,x\n", status=1, said="line 2")
     run(whatif, "-", input="# lbsched-trace: 1\n# cores: 2\ntask,start_s,end_s\n", status=1,
         said="no task")
