@@ -128,11 +128,12 @@ static lb_status benchmark(lb_table *table, double seconds, lb_error *err) {
 
 int main(int argc, char **argv) {
     static const char *const columns[] = {"busy", "mean_ms", "slowdown", "model_slowdown"};
-    double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
+    char *end = NULL;
+    double seconds = argc > 1 ? strtod(argv[1], &end) : 1;
     lb_table *table = NULL;
     lb_error err;
     char *text = NULL;
-    if (argc > 2 || !(seconds > 0 && seconds <= 3600)) {
+    if (argc > 2 || (end != NULL && *end != '\0') || !(seconds > 0 && seconds <= 3600)) {
         fprintf(stderr, "usage: busy-cores-c [SECONDS]: above 0, 3600 at most\n");
         return 2;
     }

@@ -127,19 +127,26 @@ static void sweep(uint64_t samples, uint64_t seed, int rank, int ranks) {
     lb_workload_free(workload);
 }
 
+/* A whole number from 0 on; else -1. */
+static long long whole(const char *text) {
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && value >= 0 ? value : -1;
+}
+
 int main(int argc, char **argv) {
     int rank, ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    long long samples = argc > 1 ? atoll(argv[1]) : 10000;
-    if (argc > 3 || samples < 1 || samples > 2000000) {
+    long long samples = argc > 1 ? whole(argv[1]) : 10000, seed = argc > 2 ? whole(argv[2]) : 1;
+    if (argc > 3 || samples < 1 || samples > 2000000 || seed < 0) {
         if (rank == 0)
             fprintf(stderr, "usage: mpi-sweep [SAMPLES [SEED]]: 1 to 2000000 samples\n");
         MPI_Finalize();
         return 2;
     }
-    sweep((uint64_t)samples, argc > 2 ? strtoull(argv[2], NULL, 10) : 1, rank, ranks);
+    sweep((uint64_t)samples, (uint64_t)seed, rank, ranks);
     MPI_Finalize();
     return 0;
 }

@@ -57,4 +57,5 @@ else:
     assert header == ["busy", "mean_ms", "slowdown", "model_slowdown"], header
     assert f"{cores} core" in metadata.pop("host")
     check(metadata, [(int(row[0]), float(row[2]), float(row[3])) for row in table])
-    run(program, 0, status=2, said="usage")
+    for word in (0, "1x", "nan", "-1", ""):
+        run(program, word, status=2, said="usage")

@@ -26,6 +26,9 @@ alone = subprocess.run([sweep, "501"], capture_output=True, text=True, timeout=1
 assert len(alone.splitlines()) == 9 and "e+" not in alone, alone
 assert all(line.split(",")[2] == "501" for line in alone.splitlines()[1:])
 assert mpi(3, sweep, 501) == alone
+for words in (["0"], ["1e3"], ["-1"], ["2000001"], ["1", "x"], ["1", "1", "1"]):
+    done = subprocess.run([sweep, *words], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 2 and "usage" in done.stderr and done.stdout == "", done
 # Fewer realisations than ranks, and another seed.
 two, other = (subprocess.run([sweep, *words], capture_output=True, text=True, check=True).stdout
               for words in (["2"], ["501", "2"]))

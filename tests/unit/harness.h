@@ -12,8 +12,8 @@
 
 Suite *suite(void);
 
-/* Check writes into a file where each assertion held, to tell how far a test came that dies: that was
- * most of the time of tests with millions of them. Here only the last is kept, and written when
+/* Check writes into a file where each assertion held, to tell how far a test came that dies: that
+ * was most of the time of tests with millions of them. Here only the last is kept, and written when
  * the test ends or dies. */
 void harness_mark(const char *file, int line);
 #define _mark_point(file_, line_) harness_mark(file_, line_)
