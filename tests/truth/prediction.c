@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the durations that the verdict's model predicts are from those that this kernel's default
- * class shows: five batches of three processes a core, of 0.2 to 2 CPU seconds each, which the
+ * class shows: three batches of three processes a core, of 0.2 to 2 CPU seconds each, which the
  * verdict has not seen. The mean error over all must be below 5 %. A run that more than 2 % foreign
  * CPU time disturbed is counted and repeated, whatever it shows; every other one is judged. Exit
  * status 77: cannot be had here, with the reason. */
@@ -13,7 +13,7 @@
 
 enum {
     SKIP = 77,
-    BATCHES = 5,
+    BATCHES = 3,
     MAX_DISTURBED = 5,
     MAX_CORES = 64,
     TASKS_PER_CORE = 3
