@@ -9,10 +9,17 @@
 #include "base/text.h"
 #include "experiment/crew.h"
 #include "harness.h"
-#include "surroundings.h"
 
 static lb_host *host;
 static lb_error err;
+
+static void open_machine(void) {
+    ASSERT_OK(lb_host_open(NULL, &host, &err), err);
+    if (lb_host_cores(host) < 2) {
+        printf("skipped: only one core may be used\n");
+        exit(EXIT_SUCCESS);
+    }
+}
 
 /* ---- the readings ---- */
 
@@ -35,7 +42,7 @@ static void assert_readings(bool tsc) {
 }
 
 START_TEST(readings) {
-    host = open_two_cores();
+    open_machine();
     assert_readings(false);
     bool tsc = lbi_tsc_usable(host->cpus[host->cores - 1]);
     if (tsc)
@@ -48,7 +55,7 @@ END_TEST
 
 /* Ticks become the nanoseconds that the system's clock shows. */
 START_TEST(conversion) {
-    host = open_two_cores();
+    open_machine();
     for (int tsc = 0; tsc <= (lbi_tsc_usable(host->cpus[host->cores - 1]) ? 1 : 0); tsc++) {
         lbi_instant before = lbi_instant_now(tsc != 0), middle[20];
         for (int i = 0; i < 20; i++) {
@@ -113,7 +120,7 @@ static int64_t least_of(int64_t least, int64_t value) {
  * what it takes undisturbed. Twice as long and short pieces, of which the difference is free of
  * what it takes to begin and to end one. */
 START_TEST(perturbation) {
-    host = open_two_cores();
+    open_machine();
     lbi_arena *arena = private_arena();
     int64_t recorded[2] = {INT64_MAX, INT64_MAX}, bare[2] = {INT64_MAX, INT64_MAX};
     uint64_t value = 1;
@@ -237,7 +244,7 @@ static gaps tile(int64_t chunk_ns) {
  * chunk on either side, half of that at the median. Only the medians are compared: how long the
  * tenth part of the switches takes is the machine's, and is printed. */
 START_TEST(tiling) {
-    host = open_two_cores();
+    open_machine();
     gaps fine = tile(1000), usual = tile(15000);
     if (fine.foreign > 2 || usual.foreign > 2)
         printf("skipped: gaps beside foreign CPU time of %.2f and %.2f %%\n", fine.foreign,
@@ -253,7 +260,7 @@ END_TEST
 /* Room for 42 slices each, where more come: the trace says how many are missing, and the units are
  * all there. */
 START_TEST(pool_runs_dry) {
-    host = open_two_cores();
+    open_machine();
     lb_trace *trace = two_on_one(15000, 2);
     size_t n, units_n;
     const lb_slice *slices = lb_trace_slices(trace, &n);
