@@ -10,6 +10,10 @@
 #include "experiment/crew.h"
 #include "harness.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
+
 static lb_host *host;
 static lb_error err;
 
@@ -83,7 +87,7 @@ enum {
 };
 
 /* An arena of one worker, to be run by the calling thread itself. */
-static lbi_arena *private_arena(void) {
+static lbi_arena *private_arena(bool tsc) {
     lbi_arena *arena = calloc(1, sizeof *arena);
     ck_assert_ptr_nonnull(arena);
     arena->slots = aligned_alloc(128, sizeof *arena->slots);
@@ -98,7 +102,7 @@ static lbi_arena *private_arena(void) {
     arena->heard_ns = INT64_MAX;
     arena->workers = 1;
     arena->blocks = BLOCKS;
-    arena->tsc = lbi_tsc_usable(host->cpus[host->cores - 1]);
+    arena->tsc = tsc;
     arena->unit_chunks = 1000;
     arena->phase = LBI_PHASE_RUN;
     lbi_size_chunks(arena, 15000);
@@ -119,33 +123,47 @@ static int64_t least_of(int64_t least, int64_t value) {
 /* The worker's loop against the arithmetic alone: both take turns, and the least that each took is
  * what it takes undisturbed. Twice as long and short pieces, of which the difference is free of
  * what it takes to begin and to end one. */
-START_TEST(perturbation) {
-    open_machine();
-    lbi_arena *arena = private_arena();
+static double cost_of_recording(bool tsc) {
+    lbi_arena *arena = private_arena(tsc);
     int64_t recorded[2] = {INT64_MAX, INT64_MAX}, bare[2] = {INT64_MAX, INT64_MAX};
     uint64_t value = 1;
     for (int repeat = 0; repeat < 1000; repeat++) {
         int i = repeat % 2;
         arena->slots->chunks = i == 0 ? SHORT : SHORT + CHUNKS;
         arena->slots->units = 0;
-        int64_t start = lbi_read(arena->tsc).ticks;
+        int64_t start = lbi_read(tsc).ticks;
         lbi_run(arena, 0);
-        int64_t middle = lbi_read(arena->tsc).ticks;
+        int64_t middle = lbi_read(tsc).ticks;
         value = lbi_arithmetic(value, arena->slots->chunks * arena->chunk_rounds);
-        int64_t end = lbi_read(arena->tsc).ticks;
+        int64_t end = lbi_read(tsc).ticks;
         recorded[i] = least_of(recorded[i], middle - start);
         bare[i] = least_of(bare[i], end - middle);
         ck_assert_uint_eq(arena->slots->units, 1);
     }
     ck_assert_uint_ne(value, 0);
     double ratio = (double)(recorded[1] - recorded[0]) / (double)(bare[1] - bare[0]);
-    printf("recording costs %.3f %% (%d chunks take %.1f us instead of %.1f)\n", 100 * (ratio - 1),
-           CHUNKS, (double)(recorded[1] - recorded[0]) / arena->ticks_per_ns / 1e3,
+    printf("recording by %s costs %.3f %% (%d chunks take %.1f us instead of %.1f)\n",
+           tsc ? "the time-stamp counter" : "the system's clock", 100 * (ratio - 1), CHUNKS,
+           (double)(recorded[1] - recorded[0]) / arena->ticks_per_ns / 1e3,
            (double)(bare[1] - bare[0]) / arena->ticks_per_ns / 1e3);
-    /* The system's clock costs more, where there is no such register: not held to it. */
-    if (arena->tsc)
-        ck_assert_double_le(ratio, 1.002);
     free_arena(arena);
+    return ratio;
+}
+
+/* The system's clock costs more, and is not held to it. What the register would cost where the
+ * kernel does not trust it to tell the time is measured too, where the CPU has it. */
+START_TEST(perturbation) {
+    open_machine();
+    bool usable = lbi_tsc_usable(host->cpus[host->cores - 1]);
+    ck_assert_double_gt(cost_of_recording(false), 0.9);
+#if defined(__x86_64__) && defined(__GNUC__)
+    unsigned a, b, c, d;
+    if (usable || (__get_cpuid(0x80000001u, &a, &b, &c, &d) != 0 && (d & 1u << 27) != 0)) {
+        double ratio = cost_of_recording(true);
+        if (usable)
+            ck_assert_double_le(ratio, 1.002);
+    }
+#endif
     lb_host_free(host);
 }
 END_TEST
@@ -162,9 +180,9 @@ static int compare_gaps(const void *a, const void *b) {
     return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* Two workers bound to one core for a second, with chunks of about so much, and so many blocks for
+/* Two workers bound to one core for so long, with chunks of about so much, and so many blocks for
  * their spans (0: as many as there are). */
-static lb_trace *two_on_one(int64_t chunk_ns, uint32_t blocks) {
+static lb_trace *two_on_one(int64_t run_ns, int64_t chunk_ns, uint32_t blocks) {
     lb_experiment_options options;
     lb_experiment_options_init(&options, sizeof options);
     options.budget = 30;
@@ -178,7 +196,7 @@ static lb_trace *two_on_one(int64_t chunk_ns, uint32_t blocks) {
     ASSERT_OK(lbi_crew_calibrate(&crew, &err), err);
     for (uint32_t i = 0; i < 2; i++) {
         ASSERT_OK(lbi_crew_bind(&crew, i, 1, &err), err);
-        atomic_store(&crew.arena->slots[i].deadline_ns, INT64_C(1000000000));
+        atomic_store(&crew.arena->slots[i].deadline_ns, run_ns);
     }
     ASSERT_OK(lbi_crew_spin(&crew, &err), err);
     ASSERT_OK(lbi_crew_release(&crew, &err), err);
@@ -196,22 +214,20 @@ static double meta_number(const lb_trace *trace, const char *key, double otherwi
     return number;
 }
 
-/* The gaps at switches between the two, in order of size. */
+/* The gaps at switches between two tasks. */
 typedef struct gaps {
-    int64_t *ns;
-    size_t n;
+    double median_s, chunk_s;
     double foreign; /* percent */
 } gaps;
 
 /* The tasks take turns without an overlap. */
 static gaps tile(int64_t chunk_ns) {
-    lb_trace *trace = two_on_one(chunk_ns, 0);
-    size_t n;
+    lb_trace *trace = two_on_one(400000000, chunk_ns, 0);
+    size_t n, count = 0;
     const lb_slice *slices = lb_trace_slices(trace, &n);
     lb_slice *sorted = calloc(n, sizeof *sorted);
-    gaps g = {.ns = calloc(n, sizeof *g.ns)};
-    int64_t covered = 0;
-    ck_assert(n > 20 && sorted != NULL && g.ns != NULL);
+    int64_t *ns = calloc(n, sizeof *ns), covered = 0;
+    ck_assert(n > 20 && sorted != NULL && ns != NULL);
     memcpy(sorted, slices, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_starts);
     for (size_t i = 0; i < n; i++) {
@@ -221,38 +237,48 @@ static gaps tile(int64_t chunk_ns) {
             continue;
         ck_assert_int_ge(sorted[i].start_ns, sorted[i - 1].end_ns);
         if (sorted[i].task != sorted[i - 1].task)
-            g.ns[g.n++] = sorted[i].start_ns - sorted[i - 1].end_ns;
+            ns[count++] = sorted[i].start_ns - sorted[i - 1].end_ns;
     }
-    qsort(g.ns, g.n, sizeof *g.ns, compare_gaps);
-    ck_assert_uint_gt(g.n, 10);
-    g.foreign = meta_number(trace, "foreign_cpu_percent", 100);
+    qsort(ns, count, sizeof *ns, compare_gaps);
+    ck_assert_uint_gt(count, 10);
     ck_assert_ptr_null(lb_trace_meta(trace, "lost_slices"));
-    printf(
-        "two tasks on one core, chunks of %.1f us: %zu slices, %zu switches, gaps %.1f us at the "
-        "median, %.1f at the 90th, %.1f at the 99th percentile, %.1f at most; %.2f %% covered, "
-        "foreign %.2f %%\n",
-        1e6 * meta_number(trace, "chunk_s", 0), n, g.n, (double)g.ns[g.n / 2] / 1e3,
-        (double)g.ns[g.n * 9 / 10] / 1e3, (double)g.ns[g.n * 99 / 100] / 1e3,
-        (double)g.ns[g.n - 1] / 1e3,
-        100.0 * (double)covered / (double)(sorted[n - 1].end_ns - sorted[0].start_ns), g.foreign);
+    gaps g = {.median_s = 1e-9 * (double)ns[count / 2],
+              .chunk_s = meta_number(trace, "chunk_s", 0),
+              .foreign = meta_number(trace, "foreign_cpu_percent", 100)};
+    printf("two tasks on one core, chunks of %.1f us: %zu slices, %zu switches, gaps %.1f us at "
+           "the median, %.1f at the 90th percentile; %.2f %% covered, foreign %.2f %%\n",
+           1e6 * g.chunk_s, n, count, 1e6 * g.median_s, 1e-3 * (double)ns[count * 9 / 10],
+           100.0 * (double)covered / (double)(sorted[n - 1].end_ns - sorted[0].start_ns),
+           g.foreign);
+    free(ns);
     free(sorted);
     lb_trace_free(trace);
     return g;
 }
 
 /* A gap is what the machine takes for a switch, which tiny chunks show, and at most the rest of a
- * chunk on either side, half of that at the median. Only the medians are compared: how long the
- * tenth part of the switches takes is the machine's, and is printed. */
+ * chunk on either side, half of that at the median. What a machine takes for a switch changes by
+ * more than that when its host is busy, which nothing in it shows (57 and 125 us within two
+ * seconds): so chunks of both kinds take turns, and the pair that shows the least is judged. */
 START_TEST(tiling) {
+    enum {
+        PAIRS = 5
+    };
     open_machine();
-    gaps fine = tile(1000), usual = tile(15000);
-    if (fine.foreign > 2 || usual.foreign > 2)
-        printf("skipped: gaps beside foreign CPU time of %.2f and %.2f %%\n", fine.foreign,
-               usual.foreign);
-    else
-        ck_assert_int_lt(usual.ns[usual.n / 2], fine.ns[fine.n / 2] + 2 * INT64_C(15000));
-    free(fine.ns);
-    free(usual.ns);
+    int judged = 0;
+    double least_s = INFINITY;
+    for (int i = 0; i < PAIRS; i++) {
+        gaps fine = tile(1000), usual = tile(15000);
+        if (fine.foreign > 2 || usual.foreign > 2) {
+            printf("skipped: a pair of gaps beside foreign CPU time of %.2f and %.2f %%\n",
+                   fine.foreign, usual.foreign);
+            continue;
+        }
+        judged++;
+        least_s = fmin(least_s, usual.median_s - fine.median_s - 2 * usual.chunk_s);
+    }
+    if (judged > 0)
+        ck_assert_double_lt(least_s, 0);
     lb_host_free(host);
 }
 END_TEST
@@ -261,7 +287,7 @@ END_TEST
  * all there. */
 START_TEST(pool_runs_dry) {
     open_machine();
-    lb_trace *trace = two_on_one(15000, 2);
+    lb_trace *trace = two_on_one(1000000000, 15000, 2);
     size_t n, units_n;
     const lb_slice *slices = lb_trace_slices(trace, &n);
     const lb_unit *units = lb_trace_units(trace, &units_n);
