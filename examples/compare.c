@@ -554,6 +554,11 @@ static void print_verdicts(const lb_table *compared, const char *metric) {
     for (size_t row = 0; row < lb_table_rows(compared); row++) {
         tell_verdict(compared, row, metric, line, sizeof line);
         printf("%s\n", line);
+        double base = lb_table_get(compared, row, "self_base_percent");
+        double other = lb_table_get(compared, row, "self_other_percent");
+        if (isfinite(base) && isfinite(other))
+            printf("%*sone run and the next of the same condition are %.1f and %.1f %% apart\n", 4,
+                   "", base, other);
     }
 }
 

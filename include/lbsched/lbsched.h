@@ -1290,6 +1290,9 @@ void lb_compare_options_init(lb_compare_options *options, size_t size);
  * - runs_base, runs_other, invalid_base, invalid_other: how many;
  * - median_base, median_other, and _low and _high of each: the medians' intervals (Hettmansperger
  *   and Sheather 1986);
+ * - self_base_percent, self_other_percent: how far one run and the next of the same condition are
+ *   apart (of the same block, where there are blocks), at the median: what the machine differs from
+ *   itself;
  * - stddev_base_percent, relative_percent, relative_stddev_percent: means relative to the base's,
  * and standard deviations, as SDET's results are given;
  * - ratio, ratio_low, ratio_high: other to base, and its interval: of blocks the median of their

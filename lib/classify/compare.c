@@ -55,6 +55,8 @@ typedef enum row_column {
     MEDIAN_OTHER,
     MEDIAN_OTHER_LOW,
     MEDIAN_OTHER_HIGH,
+    SELF_BASE_PERCENT,
+    SELF_OTHER_PERCENT,
     STDDEV_BASE_PERCENT,
     RELATIVE_PERCENT,
     RELATIVE_STDDEV_PERCENT,
@@ -79,6 +81,8 @@ static const char *const column_names[ROW_COLUMNS] = {"runs_base",
                                                       "median_other",
                                                       "median_other_low",
                                                       "median_other_high",
+                                                      "self_base_percent",
+                                                      "self_other_percent",
                                                       "stddev_base_percent",
                                                       "relative_percent",
                                                       "relative_stddev_percent",
@@ -236,6 +240,21 @@ static double superiority(const sample *base, const sample *other) {
     return above / ((double)base->count * (double)other->count);
 }
 
+/* How far a machine differs from itself: the median difference of one run and the next of the same
+ * condition, of the same block where there are blocks. */
+static double self_percent(const sample *s, double *work) {
+    size_t n = 0;
+    for (size_t i = 1; i < s->count; i++) {
+        double x = s->values[i - 1], y = s->values[i];
+        bool neighbours =
+            s->blocks[i] == s->blocks[i - 1] || (isnan(s->blocks[i]) && isnan(s->blocks[i - 1]));
+        if (neighbours && x > 0 && y > 0)
+            work[n++] = 100 * (x < y ? y / x - 1 : x / y - 1);
+    }
+    lbi_sort_doubles(work, n);
+    return n > 0 ? lbi_quantile(work, n, 0.5) : NAN;
+}
+
 static bool fill_row(const comparison *c, const sample *base, const sample *other, row *r) {
     for (int i = 0; i < ROW_COLUMNS; i++)
         r->values[i] = NAN;
@@ -248,6 +267,8 @@ static bool fill_row(const comparison *c, const sample *base, const sample *othe
              &r->values[MEDIAN_BASE_HIGH]);
     describe(c, other, &r->values[MEDIAN_OTHER], &r->values[MEDIAN_OTHER_LOW],
              &r->values[MEDIAN_OTHER_HIGH]);
+    r->values[SELF_BASE_PERCENT] = self_percent(base, c->work);
+    r->values[SELF_OTHER_PERCENT] = self_percent(other, c->work);
     if (base->count == 0 || other->count == 0)
         return true;
     double mean = lbi_mean(base->values, base->count);

@@ -95,6 +95,7 @@ parallel 32
         2.6.0-test8-nick       110.0%         0.3%
 
 parallel 32: jobs_per_minute times 1.100 (1.097 to 1.103), p 1.08e-05 adjusted: larger
+    one run and the next of the same condition are 0.1 and 0.1 % apart
 2.6.0-test8: 1 of 11 runs were disturbed and left out (it does not say by what)
 2.6.0-test8-nick: 1 of 11 runs were disturbed and left out (it does not say by what)
 """

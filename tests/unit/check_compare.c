@@ -55,6 +55,35 @@ START_TEST(sdet_comes_out_in_the_seeds_form) {
 }
 END_TEST
 
+/* Runs of one condition are compared with their neighbours: in a block alone, where there are some.
+ * What drifts between blocks is not the machine against itself. */
+START_TEST(a_machine_is_compared_with_itself) {
+    static const char *const names[] = {"seconds", "block"};
+    lb_table *base = new_table(names, 2), *other = new_table(names, 2);
+    static const double first[][2] = {{100, 1}, {101, 1}, {200, 2}, {206, 2}, {404, 3}, {400, 3}};
+    static const double second[][2] = {{100, NAN}, {110, NAN}, {100, NAN}, {0, NAN}, {100, NAN}};
+    for (size_t i = 0; i < 6; i++)
+        add(base, "", first[i]);
+    for (size_t i = 0; i < 5; i++)
+        add(other, "", second[i]);
+    lb_compare_options options;
+    lb_compare_options_init(&options, sizeof options);
+    options.metric = "seconds";
+    lb_table *t = compared(base, other, &options);
+    ck_assert_double_eq_tol(lb_table_get(t, 0, "self_base_percent"), 1, 1e-9); /* of 1, 3, 1 */
+    ck_assert_double_eq_tol(lb_table_get(t, 0, "self_other_percent"), 10, 1e-9);
+    lb_table_free(t);
+    lb_table_free(other);
+    other = new_table(names, 2);
+    add(other, "", first[0]);
+    t = compared(base, other, &options);
+    ck_assert(isnan(lb_table_get(t, 0, "self_other_percent"))); /* nothing to compare with */
+    lb_table_free(t);
+    lb_table_free(base);
+    lb_table_free(other);
+}
+END_TEST
+
 /* seeds/003, kernbench with maximal tasks; a row a metric. */
 START_TEST(kernbench_has_a_row_a_metric) {
     static const char *const names[] = {"elapsed", "system", "user", "cpu"};
@@ -316,6 +345,7 @@ END_TEST
 
 Suite *suite(void) {
     Suite *s = suite_create("compare");
+    ADD(s, "itself", a_machine_is_compared_with_itself);
     ADD(s, "seed", sdet_comes_out_in_the_seeds_form, kernbench_has_a_row_a_metric,
         reaim_has_one_denominator);
     ADD(s, "differences", blocks_see_through_drift, what_is_too_small_to_name_is_said_to_be_so,
