@@ -1551,8 +1551,8 @@ lb_status lb_experiment_workload(const lb_host *host, const lb_workload *workloa
  * - ideal_normal_percent, normal_percent, normal_stddev: CPU time of a normal task, 100 being one
  *   core, ideal, measured, and its deviation over the repeats;
  * - ideal_soaker_percent, soaker_percent: likewise, of a soaker;
- * - idle_waiting_percent: by slices, time in which none of the workers ran on a core though one of
- *   them waited; what others used is in it;
+ * - idle_waiting_percent: by slices, time in which none of the workers ran on a core for 0.5 ms or
+ *   more though one of them waited; what others used for so long is in it;
  * - foreign_percent: what others used;
  * - disturbed: how many of the repeats something else disturbed.
  *

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "experiment/crew.h"
 #include "experiment/experiments.h"
+#include "experiment/gaps.h"
 #include "experiment/options.h"
 #include "experiment/proc_stat.h"
 #include "model/weights.h"
@@ -171,32 +172,18 @@ static lb_status measure(const plan *p, lbi_crew *crew, result *r, double *idle,
     return status;
 }
 
-/* Percent of the cores' time in which none of the workers ran on a core, though one waited: there
- * are always more of them than cores. */
-static double idle_while_waiting(const plan *p, const lb_trace *trace) {
-    size_t n;
-    const lb_slice *slices = lb_trace_slices(trace, &n);
-    int64_t from = p->rest_ns, to = p->rest_ns + p->time_ns;
-    double ran = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t a = slices[i].start_ns > from ? slices[i].start_ns : from;
-        int64_t b = slices[i].end_ns < to ? slices[i].end_ns : to;
-        ran += b > a ? (double)(b - a) : 0;
-    }
-    double all = (double)p->time_ns * p->host->cores;
-    return n == 0 ? NAN : 100 * fmax(1 - ran / all, 0);
-}
-
 static lb_status look_at_trace(const plan *p, const lbi_crew *crew, result *r, lb_error *err) {
     lb_trace *trace;
     lb_status status = lbi_crew_trace(crew, "weights", &trace, err);
     if (status != LB_OK)
         return status;
-    r->waiting = idle_while_waiting(p, trace);
+    /* There are always more workers than cores, so one waits. */
+    status = lbi_gaps_percent(trace, p->host->cores, p->rest_ns, p->rest_ns + p->time_ns,
+                              &r->waiting, err);
     r->disturbed = lb_trace_meta(trace, "disturbed") != NULL;
     r->foreign = 100 * crew->foreign;
     lb_trace_free(trace);
-    return LB_OK;
+    return status;
 }
 
 static lb_status play(const plan *p, lbi_crew *crew, int32_t level, result *r, double *idle,

@@ -11,6 +11,7 @@
 /* By all workers together: each page costs each of them, at its end as well. */
 #define TOUCHED_BYTES ((size_t)256 << 20)
 #define PAGE ((size_t)4096)
+#define DOZE_NS INT64_C(4000000)
 
 /* A chain of multiplications, each waiting for the last: no memory, no vector unit, little for a
  * hyperthread sibling to take away. */
@@ -193,6 +194,16 @@ static void calibrate(recorder *r) {
     r->slot->chunk_ns = median(times, n);
 }
 
+/* Linux remembers of a task that slept how busy it was before (util_est), and takes a core as full
+ * by that until the task sleeps again. Those that calibrated would be remembered as twice as busy
+ * as the others, and two of them on a core waited twice as long for balancing: so they doze that
+ * off. Busyness halves every 32 ms; with each sleep its memory comes nearer by a quarter. */
+static void doze(lbi_arena *arena) {
+    int64_t until = lbi_now() + arena->doze_ns;
+    while (lbi_now() < until && atomic_load(&arena->phase) == LBI_PHASE_CALIBRATE)
+        lbi_word_wait_until(&arena->phase, LBI_PHASE_CALIBRATE, lbi_now() + DOZE_NS);
+}
+
 /* ---- running ---- */
 
 typedef struct running {
@@ -353,6 +364,7 @@ static bool prepare(lbi_arena *arena, uint32_t index) {
             return false;
         recorder r = begin_recording(arena, index);
         calibrate(&r);
+        doze(arena);
         atomic_store(&slot->state, LBI_STATE_CALIBRATED);
     }
     if (!hold(arena, LBI_PHASE_SPIN))

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "experiment/crew.h"
+#include "experiment/gaps.h"
 #include "harness.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -308,8 +309,80 @@ START_TEST(pool_runs_dry) {
 }
 END_TEST
 
+/* What switches and interrupts leave is no gap; what is before and after the first slice may be. */
+START_TEST(long_gaps_alone_count) {
+    lb_trace *trace = NULL;
+    ASSERT_OK(lb_trace_new(2, &trace, &err), err);
+    static const lb_slice slices[] = {
+        {2000000, 4000000, 0, 0}, /* after 1 ms */
+        {4400000, 6000000, 1, 0}, /* after 0.4 */
+        {6500000, 9000000, 0, 0}, /* after 0.5; and 1 until the end */
+        {500000, 8000000, 2, 1},  /* begins before; 2 until the end */
+    };
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
+        ASSERT_OK(lb_trace_add_slice(trace, &slices[i], &err), err);
+    ASSERT_OK(lb_trace_seal(trace, &err), err);
+    double percent;
+    ASSERT_OK(lbi_gaps_percent(trace, 2, 1000000, 10000000, &percent, &err), err);
+    ck_assert_double_eq_tol(percent, 100 * 4.5 / 18, 1e-9);
+    ASSERT_OK(lbi_gaps_percent(trace, 3, 1000000, 10000000, &percent, &err), err);
+    ck_assert_double_eq_tol(percent, 100 * 13.5 / 27, 1e-9); /* the third did nothing */
+    lb_trace_free(trace);
+    ASSERT_OK(lb_trace_new(2, &trace, &err), err);
+    ASSERT_OK(lb_trace_seal(trace, &err), err);
+    ASSERT_OK(lbi_gaps_percent(trace, 2, 0, 1000, &percent, &err), err);
+    ck_assert(isnan(percent));
+    lb_trace_free(trace);
+}
+END_TEST
+
+/* How busy the kernel takes a task that slept for (1024: a whole core), -1 where it does not say.
+ */
+static double remembered(pid_t process) {
+    char path[64], line[256];
+    double most = -1, value;
+    snprintf(path, sizeof path, "/proc/%ld/sched", (long)process);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *colon = strchr(line, ':');
+        if (strstr(line, "util_est") != NULL && colon != NULL &&
+            sscanf(colon + 1, "%lf", &value) == 1)
+            most = fmax(most, value);
+    }
+    if (file != NULL)
+        fclose(file);
+    return most;
+}
+
+/* Workers that calibrated are not taken for busier than those that did not: balancing would wait
+ * longer where two of them share a core. */
+START_TEST(calibration_leaves_nothing_behind) {
+    open_machine();
+    lb_experiment_options options;
+    lb_experiment_options_init(&options, sizeof options);
+    options.budget = 30;
+    uint32_t workers = host->cores + 1;
+    size_t *capacities = calloc(workers, sizeof *capacities);
+    ck_assert_ptr_nonnull(capacities);
+    lbi_crew crew;
+    ASSERT_OK(lbi_crew_begin(&crew, host, &options, workers, capacities, &err), err);
+    ASSERT_OK(lbi_crew_calibrate(&crew, &err), err);
+    for (uint32_t i = 0; i < workers; i++) {
+        double busy = remembered(crew.hands[i].process);
+        if (busy < 0)
+            printf("skipped: the kernel does not tell how busy it takes a worker for\n");
+        ck_assert_double_lt(busy, 1024.0 / 3);
+    }
+    lbi_crew_end(&crew);
+    free(capacities);
+    lb_host_free(host);
+}
+END_TEST
+
 Suite *suite(void) {
     Suite *s = suite_create("slices");
+    ADD(s, "gaps", long_gaps_alone_count);
+    ADD(s, "history", calibration_leaves_nothing_behind);
     ADD(s, "readings", readings, conversion);
     ADD(s, "cost", perturbation);
     ADD(s, "edges", tiling, pool_runs_dry);

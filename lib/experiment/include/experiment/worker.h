@@ -99,6 +99,7 @@ typedef struct lbi_arena {
     uint64_t unit_chunks;     /* set before LBI_PHASE_RUN */
     double chunk_ns;          /* CPU time of a chunk, likewise */
     int64_t warm_up_ns;       /* of one that calibrates */
+    int64_t doze_ns;          /* likewise, afterwards */
     uint64_t repeats, repeat; /* so many measurements, of so many chunks each */
     int64_t limit_ns;         /* all leave then, whatever the controller does */
     double ticks_per_ns;      /* about */
