@@ -5,10 +5,12 @@
  * moment fewer than nine in ten are decided. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "draw.h"
 #include "report.h"
@@ -16,10 +18,11 @@
 typedef struct options {
     uint64_t first, count;
     uint32_t noise;
-    uint32_t cores;  /* 0: drawn */
-    bool one;        /* Of the noises, each trace has one. */
-    bool form;       /* The acceptance form. */
-    const char *add; /* The file in which reports add up; NULL. */
+    uint32_t cores;   /* 0: drawn */
+    bool one;         /* Of the noises, each trace has one. */
+    bool form;        /* The acceptance form. */
+    const char *rows; /* The file with a row for each trace, those of earlier runs too; NULL. */
+    double seconds;   /* No trace is begun after that time. */
     bool require, require_form, verbose;
 } options;
 
@@ -28,9 +31,9 @@ static void die(const char *what, const lb_error *err) {
     exit(2);
 }
 
-static double now(void) {
+static double seconds_by(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
@@ -68,7 +71,7 @@ static void explain(uint64_t seed, uint32_t noise, const options *chosen,
         printf("    %s\n", lb_verdict_reason(verdict, i));
 }
 
-static void classify(report *all, uint64_t seed, const options *chosen) {
+static report_row classify(uint64_t seed, const options *chosen) {
     static draw drawn;
     uint32_t noise = chosen->one ? one_of(chosen->noise, seed) : chosen->noise;
     if (chosen->form)
@@ -83,13 +86,23 @@ static void classify(report *all, uint64_t seed, const options *chosen) {
     lb_trace *trace;
     if (timeslice_trace(&result, &trace, &err) != LB_OK)
         die("no trace", &err);
-    double before = now();
+    /* Not the time on the wall: others use the machine. */
+    double before = seconds_by(CLOCK_PROCESS_CPUTIME_ID);
     lb_verdict *verdict;
     if (lb_classify(trace, NULL, &verdict, &err) != LB_OK)
         die("no verdict", &err);
-    double took = now() - before;
-    report_add(all, config, noise, &result.truth, verdict, took);
     lb_policy found = lb_verdict_policy(verdict);
+    report_row row = {.seed = seed,
+                      .policy = config->policy,
+                      .cores = config->cores,
+                      .tasks_per_core = config->tasks_per_core,
+                      .noise = noise,
+                      .decidable = result.truth.decidable,
+                      .truth = result.truth.policy,
+                      .found = found,
+                      .seconds = seconds_by(CLOCK_PROCESS_CPUTIME_ID) - before};
+    for (int i = 0; i < REPORT_VERDICTS; i++)
+        row.probability[i] = lb_verdict_probability(verdict, (lb_policy)i);
     bool right = found == result.truth.policy;
     bool wrong = !right && found != LB_POLICY_UNKNOWN;
     if (wrong)
@@ -99,31 +112,72 @@ static void classify(report *all, uint64_t seed, const options *chosen) {
     lb_verdict_free(verdict);
     lb_trace_free(trace);
     timeslice_free(&result);
+    return row;
+}
+
+/* Rows of earlier runs go into the report, and are not made again. A last line that was cut off
+ * stays behind, and its trace is made again. */
+static FILE *take_up(const char *path, uint64_t first, uint64_t count, bool *done, report *all) {
+    FILE *file = fopen(path, "a+");
+    if (file == NULL)
+        die(path, NULL);
+    report_row row;
+    rewind(file);
+    long whole = 0;
+    for (; report_read_row(file, &row); whole = ftell(file)) {
+        report_add(all, &row);
+        if (row.seed >= first && row.seed - first < count)
+            done[row.seed - first] = true;
+    }
+    if (fflush(file) != 0 || ftruncate(fileno(file), whole) != 0 || fseek(file, 0, SEEK_END) != 0)
+        die(path, NULL);
+    return file;
+}
+
+static void run(report *all, const options *chosen) {
+    bool *done = calloc(chosen->count + 1, sizeof *done);
+    if (done == NULL)
+        die("no memory", NULL);
+    double begin = seconds_by(CLOCK_MONOTONIC);
+    FILE *rows = NULL;
+    if (chosen->rows != NULL)
+        rows = take_up(chosen->rows, chosen->first, chosen->count, done, all);
+    for (uint64_t i = 0; i < chosen->count; i++) {
+        if (done[i])
+            continue;
+        if (seconds_by(CLOCK_MONOTONIC) - begin >= chosen->seconds)
+            break;
+        report_row row = classify(chosen->first + i, chosen);
+        report_add(all, &row);
+        if (rows == NULL)
+            continue;
+        report_write_row(rows, &row);
+        if (fflush(rows) != 0)
+            die(chosen->rows, NULL);
+    }
+    if (rows != NULL && fclose(rows) != 0)
+        die(chosen->rows, NULL);
+    free(done);
 }
 
 static void usage(void) {
     fprintf(stderr,
             "usage: confusion [--first SEED] [--count N] [--noise clean|all|NUMBER] "
-            "[--cores 2|4|8|16|32|64] [--one] [--form] [--add FILE] [--require] [--require-form] "
+            "[--cores 2|4|8|16|32|64] [--one] [--form] [--rows FILE] [--require] [--require-form] "
             "[--verbose]\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
     static const struct option known[] = {
-        {"first", required_argument, NULL, 'f'},
-        {"count", required_argument, NULL, 'c'},
-        {"noise", required_argument, NULL, 'n'},
-        {"require", no_argument, NULL, 'r'},
-        {"cores", required_argument, NULL, 'p'},
-        {"one", no_argument, NULL, 'o'},
-        {"verbose", no_argument, NULL, 'v'},
-        {"form", no_argument, NULL, 'F'},
-        {"require-form", no_argument, NULL, 'R'},
-        {"add", required_argument, NULL, 'a'},
-        {NULL, 0, NULL, 0},
+        {"first", required_argument, NULL, 'f'},   {"count", required_argument, NULL, 'c'},
+        {"noise", required_argument, NULL, 'n'},   {"require", no_argument, NULL, 'r'},
+        {"cores", required_argument, NULL, 'p'},   {"one", no_argument, NULL, 'o'},
+        {"verbose", no_argument, NULL, 'v'},       {"form", no_argument, NULL, 'F'},
+        {"require-form", no_argument, NULL, 'R'},  {"rows", required_argument, NULL, 'a'},
+        {"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
     };
-    options chosen = {.count = 1000, .noise = DRAW_CLEAN};
+    options chosen = {.count = 1000, .noise = DRAW_CLEAN, .seconds = INFINITY};
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (option) {
@@ -154,7 +208,10 @@ int main(int argc, char **argv) {
             chosen.form = true;
             break;
         case 'a':
-            chosen.add = optarg;
+            chosen.rows = optarg;
+            break;
+        case 's':
+            chosen.seconds = strtod(optarg, NULL);
             break;
         case 'v':
             chosen.verbose = true;
@@ -165,15 +222,10 @@ int main(int argc, char **argv) {
     }
     bool known_size = chosen.cores == 0 || (chosen.cores >= 2 && chosen.cores <= DRAW_CORES_MAX &&
                                             (chosen.cores & (chosen.cores - 1)) == 0);
-    if (optind < argc || (chosen.count == 0 && chosen.add == NULL) || !known_size)
+    if (optind < argc || (chosen.count == 0 && chosen.rows == NULL) || !known_size)
         usage();
     static report all;
-    if (chosen.add != NULL && !report_load(chosen.add, &all))
-        return 2;
-    for (uint64_t i = 0; i < chosen.count; i++)
-        classify(&all, chosen.first + i, &chosen);
-    if (chosen.add != NULL && !report_save(chosen.add, &all))
-        return 2;
+    run(&all, &chosen);
     report_print(&all);
     /* A run in which nothing could be decided would pass for nothing. */
     bool passed = all.all.wrong == 0;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *const report_verdicts[REPORT_VERDICTS] = {"unknown", "none", "lazy", "active",
                                                       "immediate"};
@@ -22,41 +19,39 @@ static void count(report_tally *to, bool decidable, bool right, bool wrong) {
     to->wrong += wrong;
 }
 
-static void weigh(report *to, const lb_verdict *verdict, lb_policy truth) {
+static void weigh(report *to, const report_row *row) {
     for (int policy = LB_POLICY_NONE; policy <= LB_POLICY_IMMEDIATE; policy++) {
-        double probability = lb_verdict_probability(verdict, (lb_policy)policy);
+        double probability = row->probability[policy];
         size_t i = 0;
         while (i < REPORT_BINS - 1 && probability > bin_ends[i])
             i++;
         to->bins[i].sum += probability;
         to->bins[i].count++;
-        to->bins[i].true_count += policy == (int)truth;
+        to->bins[i].true_count += policy == (int)row->truth;
     }
 }
 
-void report_add(report *to, const timeslice_config *config, uint32_t noise,
-                const timeslice_truth *truth, const lb_verdict *verdict, double seconds) {
-    lb_policy found = lb_verdict_policy(verdict);
-    bool decidable = truth->decidable, right = found == truth->policy;
-    bool wrong = !right && found != LB_POLICY_UNKNOWN;
-    to->matrix[config->policy][found]++;
-    to->decidable_matrix[config->policy][found] += decidable;
+void report_add(report *to, const report_row *row) {
+    bool decidable = row->decidable, right = row->found == row->truth;
+    bool wrong = !right && row->found != LB_POLICY_UNKNOWN;
+    to->matrix[row->policy][row->found]++;
+    to->decidable_matrix[row->policy][row->found] += decidable;
     unsigned size = 0;
-    while ((2u << size) < config->cores)
+    while ((2u << size) < row->cores)
         size++;
-    count(&to->by_policy[config->policy], decidable, right, wrong);
-    count(&to->by_cell[size][config->tasks_per_core - 2], decidable, right, wrong);
+    count(&to->by_policy[row->policy], decidable, right, wrong);
+    count(&to->by_cell[size][row->tasks_per_core - 2], decidable, right, wrong);
     count(&to->all, decidable, right, wrong);
-    if (noise == 0)
+    if (row->noise == 0)
         count(&to->by_noise[0], decidable, right, wrong);
     for (unsigned i = 1; i < REPORT_NOISES; i++)
-        if (noise & (1u << (i - 1)))
+        if (row->noise & (1u << (i - 1)))
             count(&to->by_noise[i], decidable, right, wrong);
-    weigh(to, verdict, truth->policy);
-    to->seconds += seconds;
-    if (seconds > to->worst_seconds) {
-        to->worst_seconds = seconds;
-        to->worst_seed = config->seed;
+    weigh(to, row);
+    to->seconds += row->seconds;
+    if (row->seconds > to->worst_seconds) {
+        to->worst_seconds = row->seconds;
+        to->worst_seed = row->seed;
     }
 }
 
@@ -112,24 +107,36 @@ void report_print(const report *of) {
            of->worst_seed);
 }
 
-bool report_load(const char *path, report *ret_report) {
-    *ret_report = (report){0};
-    FILE *file = fopen(path, "rb");
-    if (file == NULL && errno == ENOENT)
-        return true;
-    bool ok = file != NULL && fread(ret_report, sizeof *ret_report, 1, file) == 1;
-    if (!ok)
-        fprintf(stderr, "%s: cannot be read\n", path);
-    if (file != NULL)
-        fclose(file);
-    return ok;
+void report_write_row(FILE *file, const report_row *row) {
+    fprintf(file, "%" PRIu64 " %d %u %u %u %d %d %d", row->seed, (int)row->policy, row->cores,
+            row->tasks_per_core, row->noise, row->decidable, (int)row->truth, (int)row->found);
+    for (int i = 0; i < REPORT_VERDICTS; i++)
+        fprintf(file, " %.6g", row->probability[i]);
+    fprintf(file, " %.4f\n", row->seconds);
 }
 
-bool report_save(const char *path, const report *of) {
-    FILE *file = fopen(path, "wb");
-    bool ok = file != NULL && fwrite(of, sizeof *of, 1, file) == 1;
-    ok = file != NULL && fclose(file) == 0 && ok;
-    if (!ok)
-        fprintf(stderr, "%s: cannot be written\n", path);
-    return ok;
+static bool within(int value, int count) {
+    return value >= 0 && value < count;
+}
+
+bool report_read_row(FILE *file, report_row *ret_row) {
+    report_row row;
+    int policy, decidable, truth, found;
+    double *p = row.probability;
+    char newline;
+    if (fscanf(file, "%" SCNu64 " %d %u %u %u %d %d %d %lf %lf %lf %lf %lf %lf%c", &row.seed,
+               &policy, &row.cores, &row.tasks_per_core, &row.noise, &decidable, &truth, &found,
+               &p[0], &p[1], &p[2], &p[3], &p[4], &row.seconds, &newline) != 15 ||
+        newline != '\n')
+        return false;
+    if (!within(policy, REPORT_TRUTHS) || !within(truth, REPORT_VERDICTS) ||
+        !within(found, REPORT_VERDICTS) || row.cores < 2 || row.cores > (1u << REPORT_SIZES) ||
+        row.tasks_per_core < 2 || row.tasks_per_core > REPORT_DENSITIES + 1)
+        return false;
+    row.policy = (timeslice_policy)policy;
+    row.decidable = decidable != 0;
+    row.truth = (lb_policy)truth;
+    row.found = (lb_policy)found;
+    *ret_row = row;
+    return true;
 }

@@ -4,6 +4,8 @@
 #ifndef TESTS_SIM_REPORT_H
 #define TESTS_SIM_REPORT_H
 
+#include <stdio.h>
+
 #include "timeslice.h"
 
 enum {
@@ -36,20 +38,29 @@ typedef struct report {
     report_tally by_noise[REPORT_NOISES];
     report_tally all;
     report_bin bins[REPORT_BINS];
-    double worst_seconds, seconds; /* In lb_classify(). */
+    double worst_seconds, seconds; /* CPU time in lb_classify(). */
     uint64_t worst_seed;
 } report;
 
 extern const char *const report_verdicts[REPORT_VERDICTS];
 
-/* `noise`: the set of tests/sim/draw.h that the trace was made with. */
-void report_add(report *to, const timeslice_config *config, uint32_t noise,
-                const timeslice_truth *truth, const lb_verdict *verdict, double seconds);
+/* What became of one trace. */
+typedef struct report_row {
+    uint64_t seed;
+    timeslice_policy policy;
+    uint32_t cores, tasks_per_core;
+    uint32_t noise; /* the set of tests/sim/draw.h that it was made with */
+    bool decidable;
+    lb_policy truth, found;
+    double probability[REPORT_VERDICTS];
+    double seconds; /* CPU time in lb_classify() */
+} report_row;
+
+void report_add(report *to, const report_row *row);
 void report_print(const report *of);
 
-/* Reports of several runs add up in a file; false, with the reason on stderr: it cannot be read or
- * written. A file that is not there is an empty report. */
-bool report_load(const char *path, report *ret_report);
-bool report_save(const char *path, const report *of);
+/* A row as a line of text. False: the file has no further whole line. */
+void report_write_row(FILE *file, const report_row *row);
+bool report_read_row(FILE *file, report_row *ret_row);
 
 #endif
