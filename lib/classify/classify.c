@@ -63,7 +63,7 @@ static lb_status classify(const lb_trace *trace, const lbi_evidence *evidence, d
         v->unit_work = NAN;
         v->rotation_time = NAN;
         for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
-            v->misfit[i] = fit.lists[i].misfit;
+            v->misfit[i] = fit.lists[i].misfit - fit.lists[i].excused;
         v->misfit[LB_POLICY_IMMEDIATE] = fit.sharing.misfit;
         status = lbi_set_probabilities(v, &fit, err);
     }

@@ -70,6 +70,15 @@ static lb_status follow(const lb_trace *trace, lbi_sightings *sightings, lbi_evi
     return status;
 }
 
+static double mean_duration(const lb_trace *trace) {
+    size_t n;
+    const lb_unit *units = lb_trace_units(trace, &n);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += lbi_seconds_between(units[i].start_ns, units[i].end_ns);
+    return n > 0 ? sum / (double)n : 0;
+}
+
 lb_status lbi_evidence_gather(const lb_trace *trace, lbi_evidence *ret_evidence, lb_error *err) {
     lbi_evidence *e = ret_evidence;
     lbi_sightings sightings;
@@ -80,6 +89,8 @@ lb_status lbi_evidence_gather(const lb_trace *trace, lbi_evidence *ret_evidence,
     e->slices = sightings.slices;
     if (status == LB_OK && sightings.tasks > 0)
         e->origin = lbi_seconds_between(0, sightings.origin_ns);
+    if (e->known && !e->slices)
+        e->unit_s = mean_duration(trace);
     if (status == LB_OK && e->known)
         status = follow(trace, &sightings, e, err);
     if (status == LB_OK)

@@ -14,7 +14,8 @@
 /* A second, wider search is worth it where lists leave a share of time unexplained between these,
  * and bounds times tasks are few enough. */
 #define DISTURBED_LEAST 0.004
-#define NO_LISTS 1000.0 /* lists so far behind even sharing were not just disturbed */
+#define DISTURBED_WINDOWS 4 /* .. or so many windows of tasks */
+#define NO_LISTS 1000.0     /* lists so far behind even sharing were not just disturbed */
 #define SEARCH_LEAST 0.01
 #define SEARCH_MOST 0.25
 #define SEARCH_CELLS 50000
@@ -89,22 +90,23 @@ static double unscaled(const lbi_progress *p, double scale, size_t observations)
     return (double)observations * log(scale) + lbi_log_scale_prior(p, scale);
 }
 
-/* Searches again under one policy; the better history is kept. */
-static lb_status search_policy(lbi_fit *fit, lb_policy policy, lbi_how how, lbi_pace *pace,
-                               lb_error *err) {
+/* Searches again under one policy, at a scale; the better history is kept. */
+static lb_status search_policy(lbi_fit *fit, lb_policy policy, double scale, lbi_how how,
+                               lbi_pace *pace, lb_error *err) {
     lbi_progress *p = &fit->progress;
-    lbi_lists again, *lists = &fit->lists[policy];
-    lbi_progress_scale(p, fit->scale[policy]);
+    lbi_lists again;
+    lbi_progress_scale(p, scale);
     lb_status status = fit_lists(p, policy, how, pace, &again, err);
-    lbi_progress_scale(p, 1 / fit->scale[policy]);
+    lbi_progress_scale(p, 1 / scale);
     if (status != LB_OK)
         return status;
-    if (again.log_likelihood > lists->log_likelihood) {
-        fit->log_likelihood[policy] =
-            again.log_likelihood + unscaled(p, fit->scale[policy], fit->observations);
-        lbi_lists better = again;
-        again = *lists;
-        *lists = better;
+    double log_likelihood = again.log_likelihood + unscaled(p, scale, fit->observations);
+    if (log_likelihood > fit->log_likelihood[policy]) {
+        lbi_lists worse = fit->lists[policy];
+        fit->lists[policy] = again;
+        fit->log_likelihood[policy] = log_likelihood;
+        fit->scale[policy] = scale;
+        again = worse;
     }
     lbi_lists_free(&again);
     return LB_OK;
@@ -115,6 +117,15 @@ static lb_policy best_lists(const lbi_fit *fit) {
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         best = fit->log_likelihood[i] > fit->log_likelihood[best] ? i : best;
     return (lb_policy)best;
+}
+
+static int best_of_all(const lbi_fit *fit) {
+    int best = best_lists(fit);
+    if (fit->log_likelihood[LB_POLICY_UNKNOWN] > fit->log_likelihood[best])
+        best = LB_POLICY_UNKNOWN;
+    if (fit->log_likelihood[LB_POLICY_IMMEDIATE] > fit->log_likelihood[best])
+        best = LB_POLICY_IMMEDIATE;
+    return best;
 }
 
 static void share_again(lbi_fit *fit, double *workspace, lbi_pace *pace) {
@@ -141,12 +152,18 @@ static lb_status search_again(lbi_fit *fit, double *workspace, lbi_pace *pace, l
     if (even > fit->log_likelihood[best] + NO_LISTS &&
         even > fit->log_likelihood[LB_POLICY_UNKNOWN] && fit->sharing.misfit < DISTURBED_LEAST)
         return LB_OK;
-    if (fit->lists[best].misfit < DISTURBED_LEAST &&
+    double missed = fit->lists[best].misfit * (double)fit->observations;
+    if (fit->lists[best].misfit < DISTURBED_LEAST && missed < DISTURBED_WINDOWS &&
         fit->log_likelihood[best] > fit->log_likelihood[LB_POLICY_UNKNOWN])
         return LB_OK;
     share_again(fit, workspace, pace);
+    /* A search that went astray may have preferred a wrong scale: that of the best is tried too. */
+    double scale = fit->scale[best_of_all(fit)];
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
-        lb_status status = search_policy(fit, (lb_policy)i, how, pace, err);
+        double own = fit->scale[i];
+        lb_status status = search_policy(fit, (lb_policy)i, own, how, pace, err);
+        if (status == LB_OK && scale != own)
+            status = search_policy(fit, (lb_policy)i, scale, how, pace, err);
         if (status != LB_OK)
             return status;
     }
@@ -155,7 +172,7 @@ static lb_status search_again(lbi_fit *fit, double *workspace, lbi_pace *pace, l
     if (p->bounds * p->tasks > SEARCH_CELLS || fit->lists[best].misfit < SEARCH_LEAST ||
         fit->lists[best].misfit > SEARCH_MOST)
         return LB_OK;
-    return search_policy(fit, best, how, pace, err);
+    return search_policy(fit, best, fit->scale[best], how, pace, err);
 }
 
 /* Each policy with the scale that suits it best. Densities are those of scaled progress, so each

@@ -22,11 +22,19 @@ static bool is_open(const lbi_imbalance *i) {
     return i->watched >= 0;
 }
 
+static uint32_t shortest_core(const lbi_occupancy *o) {
+    uint32_t core = 0;
+    while (core + 1 < o->seen && o->size[core] > o->shortest)
+        core++;
+    return core;
+}
+
 static void open_one(lbi_imbalance_watch *w, const lbi_occupancy *o, int kind) {
     w->open[kind] = (lbi_imbalance){.cause = w->cause,
                                     .idle = kind == IDLE,
                                     .longest = o->longest,
                                     .shortest = o->shortest,
+                                    .core = shortest_core(o),
                                     .time = w->time,
                                     .latency = NAN,
                                     .least = NAN,

@@ -12,6 +12,7 @@
 #include "classify/search.h"
 
 #define LATE_LEAST 1e-3 /* an old rate less probable than that is over */
+#define AWAY_WINDOWS 8  /* for how many windows a core may be away */
 
 static double square(double x) {
     return x * x;
@@ -38,8 +39,42 @@ static void advance_run(lbi_search *s, lbi_run *r) {
                           lbi_seen(p, r->task, s->bound, s->bound + 1), &r->unexplained);
     if (n == 3 && !r->unexplained)
         r->late = ways[1].weight;
+    r->starved = r->unexplained && lbi_done(p, r->task, s->bound, s->bound + 1) <
+                                       lbi_seen(p, r->task, s->bound, s->bound + 1) / r->size;
     r->gain = log(density);
     r->advanced = s->bound + 1;
+}
+
+/* Whether all tasks of one list got less than their share, and no others did. */
+static bool one_list_starves(lbi_search *s, const lbi_state *h) {
+    uint32_t list = LBI_NO_BLOCK;
+    for (uint16_t b = 0; b < h->blocks; b++)
+        s->starving[b] = 0;
+    for (uint32_t task = s->alive; task < s->p->tasks; task++)
+        s->starving[h->block_of[task]] += s->runs[h->run_of[task]].starved;
+    for (uint16_t b = 0; b < h->blocks; b++) {
+        if (s->starving[b] == 0 || h->block[b].lists == 0)
+            continue;
+        if (list != LBI_NO_BLOCK || s->starving[b] + (h->guest == b) != h->block[b].size)
+            return false;
+        list = b;
+    }
+    return list != LBI_NO_BLOCK;
+}
+
+/* A core may be away for a while, once: taken by a hypervisor, say. What its tasks miss then is
+ * explained. */
+static void excuse_core(lbi_search *s, lbi_state *h) {
+    const lbi_progress *p = s->p;
+    bool goes_on = h->away_to == s->bound && s->bound - h->away_from < AWAY_WINDOWS;
+    if ((h->away_to > h->away_from && !goes_on) || !one_list_starves(s, h))
+        return;
+    if (h->away_to == h->away_from)
+        h->away_from = (uint32_t)s->bound;
+    h->away_to = (uint32_t)s->bound + 1;
+    for (uint32_t task = s->alive; task < p->tasks; task++)
+        if (s->runs[h->run_of[task]].starved)
+            h->excused += lbi_seen(p, task, s->bound, s->bound + 1);
 }
 
 static void observe_window(lbi_search *s) {
@@ -47,6 +82,7 @@ static void observe_window(lbi_search *s) {
     for (size_t i = 0; i < s->now.count; i++) {
         lbi_state *h = &s->now.states[i];
         h->potential = 0;
+        bool starved = false;
         for (uint32_t task = s->alive; task < p->tasks; task++) {
             lbi_run *r = &s->runs[h->run_of[task]];
             if (r->advanced == s->bound)
@@ -54,7 +90,10 @@ static void observe_window(lbi_search *s) {
             h->score += r->gain;
             if (r->unexplained)
                 h->missed += lbi_seen(p, task, s->bound, s->bound + 1);
+            starved = starved || r->starved;
         }
+        if (starved)
+            excuse_core(s, h);
     }
 }
 
@@ -132,6 +171,7 @@ static lb_status read_history(const lbi_search *s, lbi_lists *ret, lb_error *err
     for (uint32_t i = 0; i < s->p->tasks; i++)
         seen += lbi_seen(s->p, i, 0, s->p->end[i]);
     ret->misfit = seen > 0 && !s->given_up ? best->missed / seen : 1;
+    ret->excused = seen > 0 ? fmin(best->excused / seen, ret->misfit) : 0;
     for (uint32_t at = best->step; at != LBI_NOBODY; at = s->steps[at].parent)
         ret->count++;
     ret->steps = lbi_array_new(ret->count, sizeof *ret->steps);

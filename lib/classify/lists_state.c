@@ -30,6 +30,9 @@ void lbi_copy_state(const lbi_search *s, lbi_state *to, const lbi_state *from) {
     to->score = from->score;
     to->potential = from->potential;
     to->missed = from->missed;
+    to->excused = from->excused;
+    to->away_from = from->away_from;
+    to->away_to = from->away_to;
     to->step = from->step;
     to->idle = from->idle;
     to->blocks = from->blocks;
@@ -60,7 +63,8 @@ static double rank(const lbi_state *state) {
 
 lbi_state *lbi_clear_state(lbi_search *s) {
     lbi_state *h = &s->scratch;
-    h->score = h->potential = h->missed = 0;
+    h->score = h->potential = h->missed = h->excused = 0;
+    h->away_from = h->away_to = 0;
     h->step = LBI_NOBODY;
     h->idle = 0;
     h->blocks = 0;
@@ -215,12 +219,13 @@ lb_status lbi_search_make(lbi_search *s, lb_error *err) {
     s->scratch_memory = lbi_array_new(1, s->stride);
     s->fresh = lbi_array_new(tasks, sizeof *s->fresh);
     s->removed = calloc(tasks, sizeof *s->removed);
-    s->numbers = lbi_array_new(4 * tasks, sizeof *s->numbers);
+    s->numbers = lbi_array_new(4 * tasks + p->cores + 1, sizeof *s->numbers);
     s->doubles = lbi_array_new((5 + LBI_SIZES) * tasks + 1, sizeof *s->doubles);
     s->claims = lbi_array_new(LBI_CLAIMS * tasks, sizeof *s->claims);
     if (!ok || s->claims == NULL || s->scratch_memory == NULL || s->fresh == NULL ||
         s->removed == NULL || s->numbers == NULL || s->doubles == NULL)
         return lbi_error_nomem(err, "states");
+    s->starving = s->numbers + 4 * tasks;
     s->members = s->numbers;
     s->members2 = s->numbers + tasks;
     s->order = s->numbers + 2 * tasks;

@@ -27,6 +27,7 @@
 #define LISTS_MISFIT 0.04
 #define LEAD_LISTS 20.0 /* .. unless it is so much ahead of them and explains nearly all */
 #define LEAD_MISFIT 0.01
+#define LEAD_CORES 3.0   /* .. or cores show that uneven shares were passed on */
 #define LEAD_SHORT 300.0 /* active, with late moves and outliers, was once 221 behind */
 
 /* With so many units that waited, queues are per core if at most the first part of them came to
@@ -61,7 +62,10 @@ static lb_status weigh_moments(lbi_fit *fit, double logs[LBI_POLICIES], lb_error
         for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++) {
             double support =
                 lbi_support(p, &fit->lists[best], (lb_policy)best, (lb_policy)i, sizes, tasks);
-            support += fmax(fit->log_likelihood[best] - fit->log_likelihood[i] - LEAD_SEARCH, 0);
+            /* Moments that contradict a search are not outweighed by how far it came. */
+            if (support > 0)
+                support +=
+                    fmax(fit->log_likelihood[best] - fit->log_likelihood[i] - LEAD_SEARCH, 0);
             if (i != best)
                 logs[i] = fmax(logs[i], logs[best] - fmax(TEMPER * support, 0));
         }
@@ -89,12 +93,14 @@ static double lead_of_sharing(const lbi_fit *fit) {
 
 /* Shares that may be uneven for a while can be bent to much. Right ones were ahead of "none of
  * these" by 0.35 for each observation and more in simulated traces. */
-static double trust_sharing(const lbi_fit *fit) {
+static double trust_sharing(const lbi_fit *fit, double lead_of_cores) {
     double least = INFINITY;
     for (int i = LB_POLICY_NONE; i <= LB_POLICY_ACTIVE; i++)
         least = fmin(least, fit->lists[i].misfit);
     double not_lists = 1 / (1 + pow(LISTS_MISFIT / fmax(least, 1e-6), 8));
     if (lead_of_sharing(fit) > LEAD_LISTS && fit->sharing.misfit < LEAD_MISFIT)
+        not_lists = 1;
+    if (lead_of_cores > LEAD_CORES)
         not_lists = 1;
     double lead = fit->log_likelihood[LB_POLICY_IMMEDIATE] - fit->log_likelihood[LB_POLICY_UNKNOWN];
     lead /= (double)fit->observations;
@@ -132,6 +138,8 @@ static void believe_sharing(const lbi_fit *fit, double logs[LBI_POLICIES]) {
 
 lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     double logs[LBI_POLICIES] = {0}, top = -INFINITY, sum = 0;
+    double evidence[LBI_POLICIES], rotations[LBI_POLICIES];
+    lbi_weigh_evidence(fit->evidence, evidence, rotations);
     if (fit->progress.unusable == LBI_USABLE) {
         for (int i = 0; i < LBI_POLICIES; i++)
             logs[i] = TEMPER * fit->log_likelihood[i];
@@ -142,12 +150,13 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
                                        logs[LB_POLICY_IMMEDIATE] - TEMPER * fmax(evenness(fit), 0));
         believe_sharing(fit, logs);
         logs[LB_POLICY_UNKNOWN] += lbi_disorder_log(&fit->progress.disorder);
-        /* As long as nothing was rotated, immediate looks like active. */
+    }
+    for (int i = 0; i < LBI_POLICIES; i++)
+        logs[i] += rotations[i];
+    /* As long as nothing was rotated, immediate looks like active, to rates and to cores. */
+    if (fit->progress.unusable == LBI_USABLE)
         logs[LB_POLICY_IMMEDIATE] =
             log_sum(logs[LB_POLICY_IMMEDIATE], logs[LB_POLICY_ACTIVE] + fit->sharing.log_still);
-    }
-    double evidence[LBI_POLICIES];
-    lbi_weigh_evidence(fit->evidence, evidence);
     for (int i = 0; i < LBI_POLICIES; i++) {
         logs[i] += evidence[i];
         logs[i] += log(i == LB_POLICY_UNKNOWN ? PRIOR_NONE_OF_THESE
@@ -160,7 +169,8 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     for (int i = LB_POLICY_NONE; i < LBI_POLICIES; i++) {
         v->probability[i] = exp(logs[i] - top) / sum * trust(v->misfit[i], fit->foreign_percent);
         if (i == LB_POLICY_IMMEDIATE && fit->progress.unusable == LBI_USABLE)
-            v->probability[i] *= trust_sharing(fit);
+            v->probability[i] *=
+                trust_sharing(fit, rotations[LB_POLICY_IMMEDIATE] - rotations[LB_POLICY_ACTIVE]);
         believed += v->probability[i];
     }
     v->probability[LB_POLICY_UNKNOWN] = 1 - believed;

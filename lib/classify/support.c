@@ -28,13 +28,16 @@ static double pulled(const lbi_history *h, uint32_t *tasks) {
     return move != NULL && move->to == 1 ? changes(h, move, tasks) : 0;
 }
 
-/* Without a core being idle. If the task that ended had been in the giver's list, its mates would
- * have become faster without any move: its rate must contradict that. */
+/* Without a core being idle, since a task ended or one that is not in the trace came. If the task
+ * that ended had been in the giver's list, its mates would have become faster without any move: its
+ * rate must contradict that. */
 static double pushed(const lbi_history *h, uint32_t *tasks) {
     const lbi_step *move = lbi_step_of(&h->now, LBI_STEP_MOVE);
     const lbi_step *end = lbi_step_of(&h->now, LBI_STEP_END);
-    if (move == NULL || end == NULL || move->to == 1)
+    if (move == NULL || move->to == 1)
         return 0;
+    if (end == NULL)
+        return changes(h, move, tasks);
     return fmin(changes(h, move, tasks),
                 lbi_gain_before(h, end->task, h->since[end->task], end->from, move->from));
 }

@@ -30,8 +30,10 @@ void lbi_weigh_cores(lb_verdict *verdict, const lbi_evidence *evidence);
 /* Sets what that and the probabilities of policies say of the queues. */
 void lbi_set_queues(lb_verdict *verdict);
 
-/* What speaks for each policy beside rates, as logarithms: multiplied into the posterior. */
-void lbi_weigh_evidence(const lbi_evidence *evidence, double ret_logs[LBI_POLICIES]);
+/* What speaks for each policy beside rates, as logarithms: multiplied into the posterior. What
+ * uneven shares say that were passed on, or stayed, is told apart from the rest. */
+void lbi_weigh_evidence(const lbi_evidence *evidence, double ret_logs[LBI_POLICIES],
+                        double ret_rotations[LBI_POLICIES]);
 
 /* How probable each queue structure is under a policy, given the log likelihoods of structures;
  * returns the log of how probable what was seen is under the policy. */

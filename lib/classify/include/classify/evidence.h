@@ -23,6 +23,8 @@ typedef struct lbi_evidence {
     bool shared_queues; /* cores share queues, so that there are no lists to tell of */
     double origin;      /* seconds of the trace at which all times here are 0 */
     double seconds;     /* from then to the end */
+    double unit_s;      /* a unit's mean duration: where there are no slices, sightings of a task
+                           are so far apart */
     lbi_structure structure;
     lbi_imbalances imbalances;
     lbi_latency idle, apart;

@@ -10,6 +10,7 @@ typedef struct lbi_imbalance {
     lbi_sight cause; /* the event that it arose from; LBI_SIGHT_BEGIN: a task that came late */
     bool idle;       /* a core had nothing to run beside a list of two; else: lists two apart */
     uint32_t longest, shortest;
+    uint32_t core; /* the first whose list was shortest */
     double time;
     bool balanced;      /* by moves, after .. */
     double least, most; /* .. this long: the mover was last seen elsewhere, first seen there */

@@ -30,7 +30,9 @@ typedef struct lbi_lists {
     double log_likelihood;
     lbi_step *steps; /* of the most probable history, in order of time */
     size_t count;
-    double misfit; /* the share of observed time in which the history does not explain the rates */
+    double
+        misfit; /* the share of observed time in which the history does not explain the rates .. */
+    double excused; /* .. of which one core that was away for a while explains so much */
 } lbi_lists;
 
 /* How well the best of all fits did up to each bound, so that one which falls far behind is given

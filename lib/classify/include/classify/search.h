@@ -48,6 +48,7 @@ typedef struct lbi_run {
     double delay;  /* how long that lasts: the mean, seconds */
     lbi_when when;
     bool unexplained;
+    bool starved;           /* .. since it got less than its share */
     size_t regretted;       /* the bound up to which .. */
     lbi_claim_value regret; /* .. its rates speak so against the change that it began with */
     size_t advanced;        /* the bound up to which it was observed */
@@ -55,9 +56,12 @@ typedef struct lbi_run {
 } lbi_run;
 
 typedef struct lbi_state {
-    double score;     /* log probability so far */
-    double potential; /* what the choices just made promise; for ranking only */
-    double missed;    /* seconds unexplained */
+    double score;                /* log probability so far */
+    double potential;            /* what the choices just made promise; for ranking only */
+    double missed;               /* seconds unexplained .. */
+    double excused;              /* .. of which a core that was away explains so many */
+    uint32_t away_from, away_to; /* the bounds between which a core was away for once; equal: not
+                                    yet */
     uint32_t step;
     uint16_t idle; /* empty lists */
     uint16_t blocks;
@@ -99,6 +103,7 @@ typedef struct lbi_search {
     uint32_t *numbers;
     double *doubles;
     uint32_t *members, *members2, *order, *order2;
+    uint32_t *starving; /* [block] */
     double *gains, *gains2, *sorted, *sorted2, *polynomial;
     double *rates; /* [task][LBI_SIZES]: what the rates soon after this bound say for a length */
     lbi_claim claim[LBI_CLAIMS];
