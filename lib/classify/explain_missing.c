@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a trace lacks, where no policy is decided. */
+#include <math.h>
+
 #include "classify/explain.h"
 
 bool lbi_explain_unusable(lb_verdict *v, const lbi_progress *p) {
@@ -82,7 +84,9 @@ static bool tell_none_of_these(lb_verdict *v) {
 bool lbi_explain_missing(lb_verdict *v, const lbi_progress *p) {
     double none = v->probability[LB_POLICY_NONE], lazy = v->probability[LB_POLICY_LAZY];
     double active = v->probability[LB_POLICY_ACTIVE];
-    double even = v->probability[LB_POLICY_IMMEDIATE], least = (1 - v->confidence) / 4;
+    double even = v->probability[LB_POLICY_IMMEDIATE];
+    /* Every policy has a little of what is none of these. */
+    double least = fmax((1 - v->confidence) / 4, v->probability[LB_POLICY_UNKNOWN] / 10);
     double long_enough = 10 * p->wait;
     lbi_text t = {0};
     if (lazy > least && active > least) {

@@ -14,6 +14,7 @@
  * if all windows were independent. */
 #define TEMPER 0.5
 #define PRIOR_NONE_OF_THESE 0.04
+#define LOST 0.0125     /* traces of a policy that look like none of these */
 #define NEVER_LESS 1e-5 /* no trace is proof: what every policy keeps */
 
 /* A policy that leaves so much of the time unexplained is as likely none of these; less where other
@@ -136,6 +137,17 @@ static void believe_sharing(const lbi_fit *fit, double logs[LBI_POLICIES]) {
     }
 }
 
+/* What looks like none of these, and surely, is at times a policy whose trace a noise made unlike
+ * any: so simulated traces of each do in one of 80, and "none of these" is the less probable
+ * beforehand. A little of it beside a policy is but doubt of that. */
+static void share_lost(double probability[LBI_POLICIES]) {
+    double odds = LOST * (1 - PRIOR_NONE_OF_THESE) / (LBI_POLICIES - 1) / PRIOR_NONE_OF_THESE;
+    double each = odds * probability[LB_POLICY_UNKNOWN] * probability[LB_POLICY_UNKNOWN];
+    double sum = 1 + (LBI_POLICIES - 1) * each;
+    for (int i = 0; i < LBI_POLICIES; i++)
+        probability[i] = (probability[i] + (i == LB_POLICY_UNKNOWN ? 0 : each)) / sum;
+}
+
 lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
     double logs[LBI_POLICIES] = {0}, top = -INFINITY, sum = 0;
     double evidence[LBI_POLICIES], rotations[LBI_POLICIES];
@@ -174,6 +186,7 @@ lb_status lbi_set_probabilities(lb_verdict *v, lbi_fit *fit, lb_error *err) {
         believed += v->probability[i];
     }
     v->probability[LB_POLICY_UNKNOWN] = 1 - believed;
+    share_lost(v->probability);
     for (int i = 0; i < LBI_POLICIES; i++)
         v->probability[i] = NEVER_LESS + (1 - LBI_POLICIES * NEVER_LESS) * v->probability[i];
     v->policy = LB_POLICY_UNKNOWN;

@@ -14,7 +14,7 @@ static const double log_priors[] = {-1.39, -1.9, -1.9, -1.9, -1.9, -1.9, -3.0, -
 /* How long nothing may be rotated, with probabilities: some arrangements last. */
 static const double still[][2] = {{0.2, 0.25}, {0.4, 0.32}, {0.8, 0.27}, {1.6, 0.1}, {3.2, 0.06}};
 #define TIMES (sizeof rotation_times / sizeof *rotation_times)
-#define RESTLESS 0.01   /* how often a window is uneven without being due */
+#define RESTLESS 0.01  /* how often a window is uneven without being due */
 #define DISTURBED -9.0 /* log of how often a disturbance begins in a window, or ends */
 
 /* What the tasks share: all cores, all but one, or all cores with a task that is not in the trace.
