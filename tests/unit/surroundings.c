@@ -116,13 +116,16 @@ double foreign_since(const moment *then) {
     return foreign > 0 ? foreign : 0;
 }
 
-bool timed_out_beside_others(lb_status status, const moment *begin) {
+bool missed_beside_others(bool there, const char *what, const moment *begin) {
     double foreign = foreign_since(begin);
-    if (status != LB_ERR_TIMEOUT || foreign <= MAX_FOREIGN)
+    if (there || foreign <= MAX_FOREIGN)
         return false;
-    printf("skipped: the budget did not do, as others used %.1f %% of the machine\n",
-           100 * foreign);
+    printf("skipped: %s, as others used %.1f %% of the machine\n", what, 100 * foreign);
     return true;
+}
+
+bool timed_out_beside_others(lb_status status, const moment *begin) {
+    return missed_beside_others(status != LB_ERR_TIMEOUT, "the budget did not do", begin);
 }
 
 static moment fault;

@@ -34,6 +34,10 @@ moment moment_now(void);
 /* The part of the machine that others have had since then, from 0 to 1. */
 double foreign_since(const moment *then);
 
+/* What a test waits for is not there because others used the machine: prints what, and why the test
+ * goes no further. */
+bool missed_beside_others(bool there, const char *what, const moment *begin);
+
 /* A call ran out of its budget because others used the machine: prints why the test goes no
  * further. */
 bool timed_out_beside_others(lb_status status, const moment *begin);
