@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What classifying costs, against loading the trace's file. tests/bench/run.sh builds and runs it
- * as it should be.
+/* What classifying costs, against loading the trace's file; and loading, against reading the file
+ * and strtod() over its numbers. tests/bench/run.sh builds and runs it as it should be.
  *
  *     bench_classify [PAIRS [UNITS]]    pairs of runs for each row (default 15); units (1,000,000)
  */
@@ -49,6 +49,33 @@ static double load_once(void *user) {
     double took = bench_now() - begun;
     lb_trace_free(trace);
     return took;
+}
+
+/* Reads the file and every number in it, and keeps nothing. */
+static double read_numbers_once(void *user) {
+    struct job *job = user;
+    double begun = bench_now(), sum = 0;
+    FILE *file = fopen(job->path, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+        perror(job->path);
+        exit(EXIT_FAILURE);
+    }
+    size_t size = (size_t)ftell(file);
+    char *text = malloc(size + 1);
+    rewind(file);
+    if (text == NULL || fread(text, 1, size, file) != size) {
+        perror(job->path);
+        exit(EXIT_FAILURE);
+    }
+    fclose(file);
+    text[size] = '\0';
+    for (char *at = text, *end; at < text + size; at = end) {
+        sum += strtod(at, &end);
+        end += end == at;
+    }
+    free(text);
+    double took = bench_now() - begun;
+    return isnan(sum) ? 0 : took;
 }
 
 static const char *verdict_name(const lb_trace *trace) {
@@ -118,6 +145,11 @@ int main(int argc, char **argv) {
                  rows[i].jitter > 0 ? ", units of 5 % jitter" : "", verdict_name(job.trace), CORES,
                  CORES * TASKS_PER_CORE, n);
         bench_row(what, classify_once, load_once, &job, pairs, 0, 1);
+        if (i == 0) {
+            snprintf(what, sizeof what,
+                     "lb_trace_load, %zu units; reading the file and strtod() over its numbers", n);
+            bench_row(what, load_once, read_numbers_once, &job, pairs, 0, 1.5);
+        }
         lb_trace_free(job.trace);
     }
     unlink(job.path);
