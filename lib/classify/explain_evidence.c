@@ -11,7 +11,7 @@ static void seconds(lbi_text *text, double value) {
     if (value > 0 && value < 0.0995)
         lbi_text_printf(text, "%.2g ms", 1e3 * value);
     else
-        lbi_text_printf(text, "%.2g s", value);
+        lbi_text_printf(text, value < 100 ? "%.2g s" : "%.0f s", value);
 }
 
 static bool add_turns(lb_verdict *v, const lbi_structure *s) {
@@ -61,8 +61,8 @@ static bool add_dwell(lb_verdict *v, const lbi_dwell *d) {
     seconds(&text, d->seconds);
     lbi_text_printf(&text,
                     " lists differed by one, and a task of a longer list moved to a shorter "
-                    "one %zu times",
-                    d->rotations);
+                    "one %zu time%s",
+                    d->rotations, d->rotations == 1 ? "" : "s");
     return lbi_verdict_add_reason(v, &text);
 }
 
