@@ -280,6 +280,43 @@ static void sort_entries(lbi_entry *entries, size_t count) {
     sort_within(entries, count, depth);
 }
 
+/* Which of `count` buckets: rising with the tag. One that is infinite comes last. */
+static inline uint32_t bucket_of(double tag, double least, double scale, uint32_t count) {
+    double bucket = (tag - least) * scale;
+    return bucket < count - 1 ? (uint32_t)bucket : count - 1;
+}
+
+/* The same order, into other memory, where a pass over buckets comes first: the last of them are
+ * what is left to sort, mostly a few entries each. */
+static void sort_into(lbi_entry *to, const lbi_entry *from, uint32_t count) {
+    enum {
+        BUCKETS_MAX = 2048
+    };
+    uint32_t ends[BUCKETS_MAX], buckets = 1, begin = 0;
+    while (buckets < BUCKETS_MAX && 4 * buckets < count)
+        buckets *= 2;
+    double least = INFINITY, most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        least = from[i].tag < least ? from[i].tag : least;
+        most = from[i].tag > most ? from[i].tag : most;
+    }
+    double scale = most > least ? buckets / (most - least) : 0;
+    memset(ends, 0, buckets * sizeof *ends);
+    for (uint32_t i = 0; i < count; i++)
+        ends[bucket_of(from[i].tag, least, scale, buckets)]++;
+    for (uint32_t i = 0, sum = 0; i < buckets; i++) {
+        uint32_t size = ends[i];
+        ends[i] = sum;
+        sum += size;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        to[ends[bucket_of(from[i].tag, least, scale, buckets)]++] = from[i];
+    for (uint32_t i = 0; i < buckets; i++) {
+        sort_entries(to + begin, ends[i] - begin);
+        begin = ends[i];
+    }
+}
+
 static void sort_list(lbi_engine *engine, lbi_list *list) {
     lbi_entry *entries = engine->arena + list->begin;
     sort_entries(entries, list->length);
@@ -337,8 +374,7 @@ static void merge(lbi_engine *engine, lbi_list *list) {
     uint32_t run = list->run, to = lbi_list_extent(list), left = to - run;
     lbi_entry *newcomers = scratch(engine, left);
     lbi_entry *entries = engine->arena + list->begin; /* now that it may have moved */
-    memcpy(newcomers, entries + run, left * sizeof *newcomers);
-    sort_entries(newcomers, left);
+    sort_into(newcomers, entries + run, left);
     list->run = to;
     while (to > run) {
         if (run > 0 && entries[run - 1].slot == LBI_DEAD) {
