@@ -137,7 +137,7 @@ typedef struct lbi_engine {
     uint64_t draws;           /* choices made at random so far */
     uint64_t foreseen_draws;  /* for which choice lbi_balance_foresee() ... */
     uint32_t foreseen_givers; /* ... has looked among how many lists */
-    uint32_t awaited;         /* the slot that completes first of the list settled last */
+    uint32_t awaited;         /* a slot that soon completes, of the list settled last */
     lbi_script *script;
     lbi_move *moves;  /* NULL: not recorded */
     lbi_watch *watch; /* NULL: nobody watches */

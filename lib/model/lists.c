@@ -744,6 +744,17 @@ void lbi_lists_complete(lbi_engine *engine, double time, double limit) {
     complete_below(engine, node, limit);
 }
 
+/* Who is worth fetching now, since it completes soon: of a single list, as processor sharing has,
+ * the first one itself does so before it has come. */
+static inline const lbi_entry *coming(const lbi_engine *engine, const lbi_list *list,
+                                      const lbi_entry *first) {
+    enum {
+        AHEAD = 4
+    };
+    bool in_run = first == engine->arena + list->begin && list->run > AHEAD;
+    return engine->shared && in_run && first[AHEAD].slot != LBI_DEAD ? first + AHEAD : first;
+}
+
 static inline void settle(lbi_engine *engine, uint32_t index, double pace) {
     lbi_list *list = &engine->lists[index];
     list->changed = false;
@@ -759,11 +770,12 @@ static inline void settle(lbi_engine *engine, uint32_t index, double pace) {
         double wait = left > 0 ? left * pace : 0;
         if (wait < INFINITY)
             list->next = lbi_twofold_plus(list->time, wait);
+        uint32_t slot = coming(engine, list, first)->slot;
         if (engine->expected != NULL)
-            __builtin_prefetch(engine->expected + first->slot * engine->expected_size, 1);
+            __builtin_prefetch(engine->expected + slot * engine->expected_size, 1);
         if (engine->tracked)
-            __builtin_prefetch(&engine->places[first->slot], 1);
-        engine->awaited = first->slot;
+            __builtin_prefetch(&engine->places[slot], 1);
+        engine->awaited = slot;
     }
     lbi_next_set(engine->next_tree, engine->next_leaf + index, list->next.high);
 }

@@ -8,6 +8,10 @@
 #include "engine.h"
 #include "id_map.h"
 
+enum {
+    AWAITED = 4 /* a power of two */
+};
+
 struct lb_sim {
     lb_model *model;
     lbi_engine engine;
@@ -24,7 +28,8 @@ struct lb_sim {
 
     lbi_id_map map;
     uint64_t next_id;
-    uint32_t awaited; /* the engine's, one instant before */
+    uint32_t awaited[AWAITED]; /* the engine's, of the instants before, in a ring ... */
+    unsigned oldest_awaited;   /* ... that begins here */
 
     uint32_t *removed; /* slots to be free when the instant closes */
     size_t removed_count;
@@ -121,7 +126,9 @@ static lb_status new_sim(const lb_model *model, size_t processes, lb_sim **ret_s
     lb_sim *sim = malloc(sizeof *sim);
     if (sim == NULL)
         return lbi_error_nomem(err, "a simulation");
-    *sim = (lb_sim){.next_id = 1, .awaited = LBI_NO_SLOT};
+    *sim = (lb_sim){.next_id = 1};
+    for (int i = 0; i < AWAITED; i++)
+        sim->awaited[i] = LBI_NO_SLOT;
     lb_status status = lbi_model_copy(model, &sim->model, err);
     if (status == LB_OK)
         status = lbi_engine_new(&sim->engine, sim->model,
@@ -270,12 +277,13 @@ static lb_status open_instant(lb_sim *sim, double time, lb_error *err) {
     return LB_OK;
 }
 
-/* Whoever completes next in the list settled last is fetched by the engine; one instant later it is
- * there, and tells where its id will be looked for. */
+/* Whoever completes next in the list settled last is fetched by the engine; some instants later it
+ * is there, and tells where its id will be looked for. */
 static void expect_next(lb_sim *sim) {
-    if (sim->awaited != LBI_NO_SLOT)
-        lbi_id_map_expect(&sim->map, sim->identities[sim->awaited].id);
-    sim->awaited = sim->engine.awaited;
+    uint32_t *awaited = &sim->awaited[sim->oldest_awaited++ % AWAITED];
+    if (*awaited != LBI_NO_SLOT)
+        lbi_id_map_expect(&sim->map, sim->identities[*awaited].id);
+    *awaited = sim->engine.awaited;
 }
 
 static lb_status close_instant(lb_sim *sim, lb_error *err) {
@@ -468,7 +476,7 @@ lb_status lb_sim_add(lb_sim *sim, double work, double weight, uint32_t core, uin
         return status;
     if (sim->free_count == 0 && !reserve_slots(sim, sim->capacity + sim->capacity / 2 + 8))
         return lbi_error_nomem(err, "a simulation's processes");
-    if (!reserve_events(sim, sim->event_count + events_of_one_instant(sim) + 4))
+    if (sim->open && !reserve_events(sim, sim->event_count + events_of_one_instant(sim) + 4))
         return lbi_error_nomem(err, "a simulation's events");
     lbi_id_map_expect(&sim->map, sim->next_id);
     status = enter(sim, err);
