@@ -378,8 +378,10 @@ lb_status lbi_crew_calibrate(lbi_crew *crew, lb_error *err) {
     double time = crew->options.budget * 1e9 / 100;
     time = time < 5e7 ? 5e7 : time > 3e8 ? 3e8 : time;
     arena->warm_up_ns = (int64_t)(time / 5);
-    /* What a short time leaves is dozed off sooner; 240 ms do even beside others' load. */
-    arena->doze_ns = (int64_t)(time < 1e8 ? 1e8 : time > 2.4e8 ? 2.4e8 : time);
+    /* What a short time leaves is dozed off sooner; 240 ms do even beside others' load. Where all
+     * calibrate they are alike without. */
+    double doze = time < 1e8 ? 1e8 : time > 2.4e8 ? 2.4e8 : time;
+    arena->doze_ns = n < crew->workers ? (int64_t)doze : 0;
     arena->repeats = 25;
     arena->repeat = (uint64_t)(time * 4 / 5 / 25 / (double)CHUNK_NS);
     lb_status status = await(crew, crew->made, LBI_STATE_READY, err);

@@ -916,8 +916,8 @@ START_TEST(allocations) {
     host = open_two_cores();
     lb_experiment_options options = tiny();
     options.budget = 2;
-    static const double work[] = {0.002, 0.003, 0.004};
-    lb_workload *workload = works(work, 3);
+    static const double work[] = {0.002, 0.003};
+    lb_workload *workload = works(work, 2);
     lb_status status;
     size_t count;
     SWEEP_ALLOCATIONS(status, count, {
