@@ -922,7 +922,11 @@ START_TEST(allocations) {
     size_t count;
     SWEEP_ALLOCATIONS(status, count, {
         lb_trace *trace = NULL;
-        status = lb_experiment_workload(host, workload, &options, &trace, NULL);
+        lb_experiment_options patient = options;
+        do {
+            status = lb_experiment_workload(host, workload, &patient, &trace, NULL);
+            patient.budget *= 2;
+        } while (status == LB_ERR_TIMEOUT && patient.budget < 100);
         lb_trace_free(trace);
     });
     ck_assert_uint_ge(count, 8);
