@@ -207,8 +207,10 @@ static void act(lbi_run *run, const lbi_action *action) {
 /* The actions of an instant may differ in time by what the window allows; within it only index and
  * order count. */
 static void act_all(lbi_run *run, double limit) {
-    const lbi_action *actions = run->plan->actions + run->next_action;
     size_t count = 0, rest = run->plan->action_count - run->next_action;
+    if (rest == 0)
+        return; /* a plan without actions has no array either, to which C adds not even 0 */
+    const lbi_action *actions = run->plan->actions + run->next_action;
     while (count < rest && actions[count].time <= limit)
         count++;
     run->next_action += count;
