@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,78 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "calls.h"
 #include "harness.h"
 #include "surroundings.h"
 
 static lb_host *host;
 static lb_error err;
-
-/* ---- calls that fail (--wrap in meson.build; Meson asks for 64-bit offsets) ---- */
-
-/* Only in the calling process, not in workers. */
-static long fails_number = -1; /* the system call; -2: mmap(); -3: fopen() */
-static int countdown, error_number;
-static bool always;
-static pid_t owner;
-
-static bool fails(long number) {
-    if (number != fails_number || countdown == 0 || getpid() != owner)
-        return false;
-    if (--countdown > 0)
-        return false;
-    if (always)
-        countdown = 1;
-    else
-        note_fault();
-    errno = error_number;
-    return true;
-}
-
-static void arm(long number, int n, int error, bool for_ever) {
-    owner = getpid();
-    fails_number = number;
-    countdown = n;
-    error_number = error;
-    always = for_ever;
-}
-
-static bool fired(void) {
-    bool was = countdown == 0 || always;
-    fails_number = -1;
-    return was;
-}
-
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
-void *__real_mmap64(void *address, size_t length, int protection, int flags, int file,
-                    off_t offset);
-void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int file,
-                    off_t offset);
-FILE *__real_fopen64(const char *path, const char *mode);
-FILE *__wrap_fopen64(const char *path, const char *mode);
-
-/* It reads as many arguments as a call may have, also those that were not passed. */
-__attribute__((no_sanitize_address)) long __wrap_syscall(long number, ...) {
-    va_list list;
-    long a[6];
-    va_start(list, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(list, long);
-    va_end(list);
-    return fails(number) ? -1 : __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-
-void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int file,
-                    off_t offset) {
-    return fails(-2) ? MAP_FAILED : __real_mmap64(address, length, protection, flags, file, offset);
-}
-
-FILE *__wrap_fopen64(const char *path, const char *mode) {
-    return fails(-3) ? NULL : __real_fopen64(path, mode);
-}
-
-/* ---- */
 
 static double seconds(void) {
     struct timespec time;
@@ -124,9 +57,9 @@ static void sweep(int32_t kind, long number, int error, lb_status expected, cons
     for (;; n++) {
         lb_trace *trace = NULL;
         look_around(&before);
-        arm(number, n, error, false);
+        calls_arm(number, n, error, false);
         lb_status status = lb_experiment_workload(host, works, &options, &trace, &err);
-        bool hit = fired();
+        bool hit = calls_fired();
         if (expected != LB_OK)
             assert_answered();
         lb_trace_free(trace);
@@ -139,7 +72,8 @@ static void sweep(int32_t kind, long number, int error, lb_status expected, cons
         ck_assert_msg(status == expected, "%ld, %d: %s (%s)", number, n, lb_status_name(status),
                       status == LB_OK ? "" : err.message);
         if (expected != LB_OK) {
-            ck_assert_int_eq(err.os_errno, expected == LB_ERR_NOMEM && number == -2 ? 0 : error);
+            ck_assert_int_eq(err.os_errno,
+                             expected == LB_ERR_NOMEM && number == CALL_MMAP ? 0 : error);
             ck_assert_msg(strstr(err.message, words) != NULL, "%s", err.message);
             ck_assert_ptr_null(trace);
         }
@@ -158,8 +92,8 @@ END_TEST
 
 START_TEST(mmap_fails) {
     host = open_two_cores();
-    sweep(LB_WORKERS_PROCESSES, -2, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
-    sweep(LB_WORKERS_THREADS, -2, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
+    sweep(LB_WORKERS_PROCESSES, CALL_MMAP, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
+    sweep(LB_WORKERS_THREADS, CALL_MMAP, ENOMEM, LB_ERR_NOMEM, "no memory", 1);
     lb_host_free(host);
 }
 END_TEST
@@ -180,9 +114,9 @@ START_TEST(not_raised) {
     surroundings before;
     lb_trace *trace = NULL;
     look_around(&before);
-    arm(SYS_sched_setattr, 1, EPERM, true);
+    calls_arm(SYS_sched_setattr, 1, EPERM, true);
     ASSERT_OK(lb_experiment_workload(host, works, &options, &trace, &err), err);
-    ck_assert(fired());
+    ck_assert(calls_fired());
     assert_unchanged(&before);
     lb_trace_free(trace);
     lb_workload_free(works);
@@ -196,9 +130,9 @@ START_TEST(no_proc) {
     lb_experiment_options options = tiny();
     lb_workload *works = workload(0.01);
     lb_trace *trace = NULL;
-    arm(-3, 1, ENOENT, true);
+    calls_arm(CALL_FOPEN, 1, ENOENT, true);
     lb_status status = lb_experiment_workload(host, works, &options, &trace, &err);
-    fired();
+    calls_fired();
     ck_assert_msg(status == LB_OK, "%s", err.message);
     ck_assert_str_eq(lb_trace_meta(trace, "slice_clock"), "monotonic");
     size_t slices;
