@@ -176,7 +176,8 @@ END_TEST
 
 START_TEST(experiments) {
     if (!long_form()) {
-        printf("skipped: the sweeps of experiments take half a minute; LBSCHED_LONG=1 makes them\n");
+        printf(
+            "skipped: the sweeps of experiments take half a minute; LBSCHED_LONG=1 makes them\n");
         return;
     }
     lb_host_free(open_two_cores());
