@@ -95,20 +95,21 @@ static bool reserve_slots(lb_sim *sim, size_t capacity) {
     size_t before = sim->capacity;
     if (capacity <= before)
         return true;
-    if (capacity > LBI_PROCESSES_MAX || !grow(&sim->weights, before, capacity, sizeof(double)) ||
-        !grow_identities(sim, capacity) ||
-        !grow(&sim->free_slots, before, capacity, sizeof(uint32_t)) ||
-        !grow(&sim->removed, before, capacity, sizeof(uint32_t)) ||
-        !grow(&sim->moves, before, capacity + 1, sizeof(lbi_move)))
+    if (capacity > LBI_PROCESSES_MAX)
         return false;
-    /* The engine reads through these, also when what follows fails. */
+    bool grown = grow(&sim->weights, before, capacity, sizeof(double)) &&
+                 grow_identities(sim, capacity) &&
+                 grow(&sim->free_slots, before, capacity, sizeof(uint32_t)) &&
+                 grow(&sim->removed, before, capacity, sizeof(uint32_t)) &&
+                 grow(&sim->moves, before, capacity + 1, sizeof(lbi_move));
+    /* The engine reads through these, also when a part has not grown, or what follows fails. */
     sim->engine.identities = sim->identities;
     sim->engine.expected = (const char *)sim->identities;
     sim->engine.expected_size = sizeof *sim->identities;
     sim->engine.moves = sim->moves;
     if (sim->engine.weights != NULL)
         sim->engine.weights = sim->weights;
-    if (!lbi_id_map_reserve(&sim->map, capacity, sim->identities) ||
+    if (!grown || !lbi_id_map_reserve(&sim->map, capacity, sim->identities) ||
         !reserve_events(sim, 4 * capacity + 16) || !lbi_engine_reserve(&sim->engine, capacity))
         return false;
     for (size_t slot = capacity; slot > before; slot--) {
