@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whatever is called of a simulation, in whatever order: what is known of every process holds after
- * each call, work is conserved, time does not fall, and a clone goes on as the original does. */
+ * each call, rates do not exceed the cores, time does not fall, and two clones go on alike. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ static void poll_all(run *r) {
     CHECK(lb_sim_poll(r->sim, &event) == 0);
 }
 
-/* The same calls give the same on both, to the bit; the clone is run to an end of its own. */
+/* The same calls give the same on two clones, to the bit. */
 static void check_clone(const run *r) {
     lb_error err;
     lb_sim *one, *other;

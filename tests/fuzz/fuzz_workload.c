@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whatever workload is made, with arrivals, weights, first cores and events: each realisation, and
- * what an exact estimate says of all, keeps to what holds of any schedule; and a simulation that is
- * told the same events cannot do better than the cores allow. */
+/* Whatever workload is made, with arrivals, weights, first cores and events: each realisation keeps
+ * to bounds that hold of any schedule, and lies in the range of the exact estimate. */
 #include "machine.h"
 
 enum {
