@@ -4,7 +4,7 @@
 # something for it is missing, it installs that (as root) or says what it is (else).
 #
 #     tests/run.sh            all steps
-#     tests/run.sh STEP...    some of them: build asan model locale release clang fuzz docs format spdx
+#     tests/run.sh STEP...    some of them: build asan model locale release clang docs format spdx
 #
 # The last line is `N passed, N failed, N skipped`: each test of each build and each step counts
 # once. Skips are named before it with their reasons. The exit status is 0 if nothing failed.
@@ -12,12 +12,12 @@
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
-steps=${*:-build asan model locale release clang fuzz docs format spdx}
+steps=${*:-build asan model locale release clang docs format spdx}
 for step in $steps; do
     case $step in
-    build | asan | model | locale | release | clang | fuzz | docs | format | spdx) ;;
+    build | asan | model | locale | release | clang | docs | format | spdx) ;;
     *)
-        echo "usage: $0 [build|asan|model|locale|release|clang|fuzz|docs|format|spdx]..." >&2
+        echo "usage: $0 [build|asan|model|locale|release|clang|docs|format|spdx]..." >&2
         exit 2
         ;;
     esac
@@ -210,27 +210,15 @@ fi
 
 if wants clang; then
     if command -v clang >/dev/null 2>&1; then
-        # With the sanitizers too, for the C++ examples, which the step asan does not build.
+        # With the sanitizers too, for the C++ examples, which the step asan does not build, and with
+        # the short form of tests/fuzz/run.sh: the corpora, and some thousand inputs more.
         # Not optimised: clang warns all the same.
         CC=clang CXX=clang++ build clang -Doptimization=0 -Db_sanitize=address,undefined \
-            -Db_lundef=false &&
-            run_tests clang clang simgrid-host google-benchmark
+            -Db_lundef=false -Dc_args=-fno-sanitize-recover=all -Dfuzz=true &&
+            run_tests clang clang simgrid-host google-benchmark &&
+            run_tests fuzz clang --suite fuzz
     else
         skip "clang: compile" "clang is not installed; gcc alone compiled this"
-    fi
-fi
-
-# The short form of tests/fuzz/run.sh: the corpora, and some thousand inputs more.
-if wants fuzz; then
-    if command -v clang >/dev/null 2>&1; then
-        build=$out/fuzz
-        check "fuzz: configure" env CC=clang meson setup "$build" -Dwerror=true -Dfuzz=true \
-            -Dexperiment=disabled -Dexamples=false -Doptimization=0 -Db_lundef=false \
-            -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all &&
-            check "fuzz: compile" ninja -C "$build" fuzzers &&
-            run_tests fuzz fuzz --suite fuzz
-    else
-        skip "fuzz: all" "clang is not installed"
     fi
 fi
 

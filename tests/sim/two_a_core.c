@@ -46,7 +46,7 @@ static void run(timeslice_policy policy, uint32_t cores, uint64_t seed, int seen
         die("the simulation failed", NULL);
     lb_error err;
     lb_trace *trace;
-    lb_verdict *v;
+    lb_verdict *v = NULL;
     if (timeslice_trace(&result, &trace, &err) != LB_OK ||
         lb_classify(trace, NULL, &v, &err) != LB_OK)
         die("no verdict", &err);
