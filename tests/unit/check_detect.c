@@ -151,12 +151,14 @@ static lb_experiment_options quick(void) {
     return options;
 }
 
-static void assert_adaptive(const lb_trace *trace) {
+static void assert_adaptive(const lb_trace *trace, const moment *begin) {
     uint32_t tasks = 3 * lb_host_cores(host);
     size_t n, marks_n;
     const lb_unit *units = lb_trace_units(trace, &n);
     const lb_mark *marks = lb_trace_marks(trace, &marks_n);
-    ck_assert_uint_eq(lb_trace_tasks(trace), tasks);
+    ck_assert_uint_le(lb_trace_tasks(trace), tasks);
+    if (!missed_beside_others(lb_trace_tasks(trace) == tasks, "a task came to no unit", begin))
+        ck_assert_uint_eq(lb_trace_tasks(trace), tasks);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "detect");
     ck_assert_str_eq(lb_trace_meta(trace, "design"), "adaptive");
     ck_assert_ptr_nonnull(lb_trace_meta(trace, "even_start"));
@@ -192,7 +194,7 @@ START_TEST(adaptive_records) {
         return;
     ASSERT_STATUS(status, LB_OK, err);
     assert_childless();
-    assert_adaptive(trace);
+    assert_adaptive(trace, &begin);
     ck_assert_ptr_null(lb_trace_meta(trace, "emulated"));
     lb_trace_free(trace);
     lb_host_free(host);
@@ -232,7 +234,7 @@ START_TEST(emulated_lists) {
             continue;
         ASSERT_STATUS(status, LB_OK, err);
         assert_childless();
-        assert_adaptive(trace);
+        assert_adaptive(trace, &begin);
         ck_assert_ptr_nonnull(lb_trace_meta(trace, "emulated"));
         size_t n, changes = count_changes(trace);
         const lb_unit *units = lb_trace_units(trace, &n);

@@ -329,6 +329,14 @@ static void assert_asleep(const lb_trace *trace, uint32_t task, int64_t from, in
             ck_assert(units[i].end_ns <= from || units[i].start_ns >= to);
 }
 
+/* The task did not one chunk. */
+static void assert_idle(const lb_trace *trace, uint32_t task) {
+    size_t n;
+    const lb_slice *slices = lb_trace_slices(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        ck_assert_uint_ne(slices[i].task, task);
+}
+
 static int64_t start_of(const lb_trace *trace, uint32_t task) {
     size_t n;
     const lb_unit *units = lb_trace_units(trace, &n);
@@ -347,7 +355,9 @@ START_TEST(workload_events) {
     look_around(&before);
     lb_experiment_options options = tiny();
     options.budget = 20;
-    static const double work[] = {0.05, 0.04, 0.05, INFINITY, 0.03, 0.02};
+    /* Task 2 has so much that it cannot have done it before it sleeps: where a host takes the core
+     * away, that is CPU time to the guest. */
+    static const double work[] = {0.05, 0.04, 0.3, INFINITY, 0.03, 0.02};
     lb_workload *workload = works(work, 6);
     ASSERT_OK(lb_workload_set_arrival(workload, 1, 0.1, &err), err);
     ASSERT_OK(lb_workload_set_first_core(workload, 1, 1, &err), err);
@@ -362,7 +372,7 @@ START_TEST(workload_events) {
     ASSERT_OK(lb_workload_add_event(workload, 5, 0, LB_EVENT_SLEEP, &err), err);
     ASSERT_OK(lb_workload_add_event(workload, 5, 0.1, LB_EVENT_STOP, &err), err);
     lb_trace *trace = NULL;
-    ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+    ASSERT_OK(run_patiently(host, workload, &options, &trace, &err), err);
     assert_unchanged(&before);
     assert_childless();
     ck_assert_int_ge(mark_of(trace, 1, LB_MARK_FORK, 1), 100 * MS);
@@ -377,7 +387,7 @@ START_TEST(workload_events) {
     ck_assert_int_ge(start_of(trace, 4), 200 * MS);
     mark_of(trace, 5, LB_MARK_WAKE, 0);
     mark_of(trace, 5, LB_MARK_END, 1);
-    ck_assert_double_lt(cpu_time(trace, 5), 0.005);
+    assert_idle(trace, 5);
     for (uint32_t task = 0; task < 5; task++)
         if (task != 3)
             ck_assert_double_ge(cpu_time(trace, task),
@@ -388,12 +398,27 @@ START_TEST(workload_events) {
 }
 END_TEST
 
+/* The most workers seen at one time that have nice level 10. */
+static int most_of_nice_10(void *user, double fraction) {
+    (void)fraction;
+    int *most = user, count = 0;
+    pid_t workers[64];
+    int n = list_workers(workers, 64);
+    for (int i = 0; i < n; i++)
+        count += getpriority(PRIO_PROCESS, (id_t)workers[i]) == 10;
+    *most = count > *most ? count : *most;
+    return 0;
+}
+
 /* A weight is a share: nice 0 beside nice 10, whose weight is a ninth. */
 START_TEST(workload_weights) {
     host = open_two_cores();
     uint32_t cores = lb_host_cores(host);
     lb_experiment_options options = tiny();
+    int light_ones = 0;
     options.budget = 30;
+    options.progress = most_of_nice_10;
+    options.progress_user = &light_ones;
     double work[64];
     lb_workload *workload = NULL;
     uint32_t n = 2 * (cores < 32 ? cores : 32);
@@ -403,8 +428,10 @@ START_TEST(workload_weights) {
     for (uint32_t i = 0; i < n / 2; i++)
         ASSERT_OK(lb_workload_set_weight(workload, i, lb_nice_weight(10), &err), err);
     lb_trace *trace = NULL;
-    ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+    moment begin = moment_now();
+    ASSERT_OK(run_patiently(host, workload, &options, &trace, &err), err);
     assert_childless();
+    ck_assert_int_eq(light_ones, (int)n / 2);
     /* The light ones are last by far: when the heavy ones end they have a tenth of their work. */
     int64_t heavy = 0, light = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
@@ -414,7 +441,8 @@ START_TEST(workload_weights) {
         else
             light = end < light ? end : light;
     }
-    ck_assert_int_gt(light, heavy);
+    if (!missed_beside_others(light > heavy, "the light ones were not last", &begin))
+        ck_assert_int_gt(light, heavy);
     ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), 0);
     lb_trace_free(trace);
     lb_workload_free(workload);
@@ -434,7 +462,7 @@ START_TEST(workload_records) {
     ASSERT_OK(lb_workload_set_first_core(workload, 1, 1, &err), err);
     ASSERT_OK(lb_workload_set_first_core(workload, 4, 0, &err), err);
     lb_trace *trace = NULL;
-    ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+    ASSERT_OK(run_patiently(host, workload, &options, &trace, &err), err);
     assert_unchanged(&before);
     assert_childless();
     assert_sound(trace, 5);
@@ -455,7 +483,7 @@ START_TEST(workload_records) {
     lb_workload_free(workload);
     /* Nobody at all. */
     workload = works(NULL, 0);
-    ASSERT_OK(lb_experiment_workload(host, workload, &options, &trace, &err), err);
+    ASSERT_OK(run_patiently(host, workload, &options, &trace, &err), err);
     ck_assert_uint_eq(lb_trace_tasks(trace), 0);
     lb_trace_free(trace);
     lb_workload_free(workload);
@@ -519,11 +547,12 @@ static int act_in_time(void *user, double fraction) {
     return w->calls++ == w->act_at && w->act != NULL ? w->act() : 0;
 }
 
-static lb_status watched(int act_at, int (*act)(void), watch *ret_watch) {
+static lb_status watched(double budget, int act_at, int (*act)(void), watch *ret_watch) {
     lb_experiment_options options = tiny();
     lb_trace *trace = NULL;
     lb_status status;
     watch w;
+    options.budget = budget;
     do {
         w = (watch){.thread = pthread_self(), .act_at = act_at, .act = act};
         options.progress = act_in_time;
@@ -539,10 +568,16 @@ static lb_status watched(int act_at, int (*act)(void), watch *ret_watch) {
     return status;
 }
 
+/* A run that ends by what is done at a call: long enough for that call to come, however late the
+ * machine lets them be. */
+static lb_status ended_by(int act_at, int (*act)(void)) {
+    return watched(4, act_at, act, NULL);
+}
+
 START_TEST(progress) {
     host = open_two_cores();
     watch w;
-    ASSERT_OK(watched(-1, NULL, &w), err);
+    ASSERT_OK(watched(1, -1, NULL, &w), err);
     ck_assert_int_ge(w.calls, 5);
     ck_assert_double_gt(w.fraction, 0.5);
     lb_host_free(host);
@@ -564,7 +599,7 @@ START_TEST(cancelled) {
     surroundings before;
     look_around(&before);
     EACH_STEP(i) {
-        ASSERT_REFUSED(watched(steps[i], cancel, NULL), LB_ERR_CANCELLED, "callback", err);
+        ASSERT_REFUSED(ended_by(steps[i], cancel), LB_ERR_CANCELLED, "callback", err);
         assert_unchanged(&before);
         assert_childless();
     }
@@ -586,7 +621,7 @@ START_TEST(cancelled_any_time) {
     surroundings before;
     look_around(&before);
     for (int trial = 0; trial < 20; trial++) {
-        ASSERT_REFUSED(watched(trial % 5, cancel_after_a_while, NULL), LB_ERR_CANCELLED, "callback",
+        ASSERT_REFUSED(ended_by(trial % 5, cancel_after_a_while), LB_ERR_CANCELLED, "callback",
                        err);
         assert_unchanged(&before);
         assert_childless();
@@ -610,7 +645,7 @@ START_TEST(cancelled_real_time) {
     look_around(&before);
     ck_assert_int_eq(before.policy, SCHED_RR);
     EACH_STEP(i) {
-        ASSERT_REFUSED(watched(steps[i], cancel, NULL), LB_ERR_CANCELLED, "callback", err);
+        ASSERT_REFUSED(ended_by(steps[i], cancel), LB_ERR_CANCELLED, "callback", err);
         assert_unchanged(&before);
         assert_childless();
     }
@@ -689,12 +724,11 @@ START_TEST(worker_faults) {
     surroundings before;
     look_around(&before);
     EACH_STEP(i) {
-        ASSERT_REFUSED(watched(steps[i], kill_a_worker, NULL), LB_ERR_WORKER, "killed by signal 9",
-                       err);
+        ASSERT_REFUSED(ended_by(steps[i], kill_a_worker), LB_ERR_WORKER, "killed by signal 9", err);
         assert_unchanged(&before);
         assert_childless();
-        ASSERT_REFUSED(watched(steps[i], stop_a_worker, NULL), LB_ERR_WORKER,
-                       "stopped by signal 19", err);
+        ASSERT_REFUSED(ended_by(steps[i], stop_a_worker), LB_ERR_WORKER, "stopped by signal 19",
+                       err);
         assert_unchanged(&before);
         assert_childless();
     }
@@ -716,7 +750,7 @@ START_TEST(signals) {
     struct sigaction action = {.sa_handler = handle};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaction(numbers[i], &action, NULL);
-    ASSERT_OK(watched(3, harmless_signals, NULL), err);
+    ASSERT_OK(watched(1, 3, harmless_signals, NULL), err);
     ck_assert_int_eq(handled, 0);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction now;
@@ -744,7 +778,7 @@ START_TEST(other_children) {
     pid_t children[4];
     for (int i = 0; i < 4; i++)
         children[i] = end_later(pauses[i], 40 + i);
-    ASSERT_OK(watched(-1, NULL, NULL), err);
+    ASSERT_OK(watched(1, -1, NULL, NULL), err);
     for (int i = 0; i < 4; i++) {
         int status;
         ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
@@ -761,8 +795,8 @@ START_TEST(children_ignored) {
     signal(SIGCHLD, SIG_IGN);
     surroundings before;
     look_around(&before);
-    ASSERT_OK(watched(-1, NULL, NULL), err);
-    ASSERT_REFUSED(watched(4, kill_a_worker, NULL), LB_ERR_WORKER, "killed by signal 9", err);
+    ASSERT_OK(watched(1, -1, NULL, NULL), err);
+    ASSERT_REFUSED(ended_by(4, kill_a_worker), LB_ERR_WORKER, "killed by signal 9", err);
     assert_unchanged(&before);
     assert_childless();
     lb_host_free(host);
@@ -922,11 +956,7 @@ START_TEST(allocations) {
     size_t count;
     SWEEP_ALLOCATIONS(status, count, {
         lb_trace *trace = NULL;
-        lb_experiment_options patient = options;
-        do {
-            status = lb_experiment_workload(host, workload, &patient, &trace, NULL);
-            patient.budget *= 2;
-        } while (status == LB_ERR_TIMEOUT && patient.budget < 100);
+        status = run_patiently(host, workload, &options, &trace, NULL);
         lb_trace_free(trace);
     });
     ck_assert_uint_ge(count, 8);

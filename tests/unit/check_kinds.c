@@ -47,6 +47,13 @@ static double column_sum(const lb_table *table, const char *name) {
     return sum;
 }
 
+/* Each has come to a unit; where others have the machine, one that was made late may not have. */
+static void assert_tasks(const lb_trace *trace, size_t n, const moment *begin) {
+    ck_assert_uint_le(lb_trace_tasks(trace), n);
+    if (!missed_beside_others(lb_trace_tasks(trace) == n, "a task came to no unit", begin))
+        ck_assert_uint_eq(lb_trace_tasks(trace), n);
+}
+
 /* Nothing in the trace is of a task that was to end before. */
 static void assert_ends(const lb_trace *trace) {
     size_t n, marks_n;
@@ -63,7 +70,7 @@ START_TEST(queues) {
     lb_trace *trace = run(LB_EXPERIMENT_QUEUES, 2);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "queues");
     /* One more than a multiple of the cores, down to one less. */
-    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores + 1);
+    assert_tasks(trace, 3 * cores + 1, &begin);
     assert_ends(trace);
     if (!missed_beside_others(count_marks(trace, LB_MARK_END) == 2,
                               "the budget ended before the queues' last number", &begin))
@@ -79,7 +86,7 @@ START_TEST(profile) {
     lb_trace *trace = run(LB_EXPERIMENT_PROFILE, 2);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "profile");
     uint32_t n = 3 * cores;
-    ck_assert_uint_eq(lb_trace_tasks(trace), n);
+    assert_tasks(trace, n, &begin);
     assert_ends(trace);
     if (missed_beside_others(count_marks(trace, LB_MARK_END) == n - 1,
                              "the budget ended before the profile", &begin)) {
@@ -87,7 +94,7 @@ START_TEST(profile) {
         return;
     }
     ck_assert_uint_eq(count_marks(trace, LB_MARK_END), n - 1);
-    /* Every number of running tasks was there for the same time. */
+    /* Every number of running tasks was there for the same time, where the controller was. */
     size_t marks_n;
     const lb_mark *marks = lb_trace_marks(trace, &marks_n);
     int64_t before = 0, least = INT64_MAX;
@@ -96,7 +103,9 @@ START_TEST(profile) {
             least = marks[i].time_ns - before < least ? marks[i].time_ns - before : least;
             before = marks[i].time_ns;
         }
-    ck_assert_int_ge(least * (int64_t)n * 3, before);
+    bool even = least * (int64_t)n * 3 >= before;
+    if (!missed_beside_others(even, "numbers of tasks were there for unequal times", &begin))
+        ck_assert(even);
     lb_table *table = NULL;
     ASSERT_OK(lb_trace_profile(trace, NULL, &table, &err), err);
     ck_assert_uint_eq(lb_table_rows(table), n);
@@ -133,15 +142,32 @@ START_TEST(latency) {
 }
 END_TEST
 
+/* Whether a mark of that kind lies in the time that slices cover. */
+static bool within_slices(const lb_trace *trace, lb_mark_kind kind) {
+    size_t n;
+    int64_t last = 0;
+    const lb_slice *slices = lb_trace_slices(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        last = slices[i].end_ns > last ? slices[i].end_ns : last;
+    bool found = false;
+    const lb_mark *marks = lb_trace_marks(trace, &n);
+    for (size_t i = 0; i < n; i++)
+        found = found || (marks[i].kind == (int32_t)kind && marks[i].time_ns >= 0 &&
+                          marks[i].time_ns < last);
+    return found;
+}
+
 START_TEST(events) {
     open_machine();
+    moment begin = moment_now();
     lb_trace *trace = run(LB_EXPERIMENT_EVENTS, 8);
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "events");
     assert_ends(trace);
     size_t asleep = count_marks(trace, LB_MARK_SLEEP);
-    ck_assert_uint_ge(asleep, 1);
+    if (!missed_beside_others(asleep >= 1, "the budget ended before anybody slept", &begin))
+        ck_assert_uint_ge(asleep, 1);
     ck_assert_uint_eq(count_marks(trace, LB_MARK_WAKE), asleep);
-    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores + count_marks(trace, LB_MARK_FORK));
+    assert_tasks(trace, 3 * cores + count_marks(trace, LB_MARK_FORK), &begin);
     lb_table *table = NULL;
     ASSERT_OK(lb_trace_events(trace, &table, &err), err);
     static const char *const names[] = {"end", "sleep", "wake", "fork", "unpin"};
@@ -154,7 +180,7 @@ START_TEST(events) {
         double counted = lb_table_get(table, i, "events");
         ck_assert_str_eq(lb_table_label(table, i), names[i]);
         ck_assert_double_le(counted, (double)marks);
-        ck_assert_int_eq(counted > 0, marks > 0);
+        ck_assert_int_eq(counted > 0, within_slices(trace, kinds[i]));
     }
     lb_table_free(table);
     lb_trace_free(trace);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What only a machine shows that has nothing else to do: this program runs alone. Where something
  * else uses the machine all the same, that is printed. */
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -21,12 +23,14 @@ static lb_experiment_options brief(double budget) {
     return options;
 }
 
-/* Whether more of the machine went to others than allowed, which is printed. */
-static bool beside_others(const char *what, const lb_trace *trace, double allowed) {
-    double foreign = 100;
+/* Whether more of the machine went to others than allowed, or was away, which is printed. */
+static bool beside_others(const char *what, const lb_trace *trace, const moment *begin,
+                          double allowed) {
+    double foreign = 100, all = 100 * foreign_since(begin);
     const char *text = lb_trace_meta(trace, "foreign_cpu_percent");
     if (text != NULL && !lbi_parse_number(text, text + strlen(text), &foreign))
         foreign = 100;
+    foreign = all > foreign ? all : foreign;
     if (foreign <= allowed)
         return false;
     printf("skipped: %s beside foreign CPU time of %.2f %%\n", what, foreign);
@@ -55,15 +59,16 @@ START_TEST(single_queue) {
         return;
     ASSERT_STATUS(status, LB_OK, err);
     assert_childless();
-    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * lb_host_cores(host));
     ck_assert_str_eq(lb_trace_meta(trace, "emulated"), "single queue");
     size_t n, waited = 0;
     const lb_unit *units = lb_trace_units(trace, &n);
     for (size_t i = 0; i < n; i++)
         waited += units[i].end_ns - units[i].start_ns - units[i].cpu_ns > INT64_C(10000000);
-    ck_assert_uint_gt(waited, 0);
-    if (!beside_others("turns of a single queue", trace, 2))
+    if (!beside_others("turns of a single queue", trace, &begin, 2)) {
+        ck_assert_uint_eq(lb_trace_tasks(trace), 3 * lb_host_cores(host));
+        ck_assert_uint_gt(waited, 0);
         ck_assert_uint_lt(waited, n / 2);
+    }
     lb_trace_free(trace);
     lb_model_free(model);
     lb_host_free(host);
@@ -99,17 +104,23 @@ START_TEST(even) {
     lb_experiment_options options = brief(2);
     lb_trace *trace = NULL;
     lb_table *table = NULL;
-    ASSERT_OK(lb_experiment_run(host, LB_EXPERIMENT_EVEN, &options, &trace, &err), err);
+    moment begin = moment_now();
+    lb_status status = lb_experiment_run(host, LB_EXPERIMENT_EVEN, &options, &trace, &err);
+    if (timed_out_beside_others(status, &begin))
+        return;
+    ASSERT_STATUS(status, LB_OK, err);
     assert_childless();
     ck_assert_str_eq(lb_trace_meta(trace, "experiment"), "even");
-    ck_assert_uint_eq(lb_trace_tasks(trace), 3 * cores);
     /* It is cut off where others have had the cores. */
-    if (!beside_others("equal work", trace, 10))
+    bool whole = !beside_others("equal work", trace, &begin, 10);
+    if (whole)
         assert_equal_work(trace);
+    uint32_t tasks = lb_trace_tasks(trace);
+    ck_assert(whole ? tasks == 3 * cores : tasks <= 3 * cores);
     ASSERT_OK(lb_trace_spread(trace, &table, &err), err);
     ck_assert_uint_eq(lb_table_rows(table), cores);
-    ck_assert_double_eq(column_sum(table, "started"), 3 * cores);
-    ck_assert_double_eq(column_sum(table, "ended"), 3 * cores);
+    ck_assert_double_eq(column_sum(table, "started"), tasks);
+    ck_assert_double_eq(column_sum(table, "ended"), tasks);
     ck_assert_double_gt(column_sum(table, "busy_s"), 0);
     ck_assert_ptr_nonnull(lb_table_meta(table, "duration_stddev_s"));
     lb_table_free(table);
@@ -143,6 +154,27 @@ static lb_workload *equal_works(double work, size_t n) {
     return workload;
 }
 
+/* Seconds that the machine takes to end so many processes which do nothing. */
+static double time_to_end(uint32_t n) {
+    static pid_t processes[1000];
+    ck_assert_uint_le(n, sizeof processes / sizeof *processes);
+    for (uint32_t i = 0; i < n; i++) {
+        processes[i] = fork();
+        if (processes[i] == 0) {
+            pause();
+            _exit(0);
+        }
+    }
+    double begin = moment_now().time;
+    for (uint32_t i = 0; i < n; i++)
+        if (processes[i] > 0)
+            kill(processes[i], SIGKILL);
+    for (uint32_t i = 0; i < n; i++)
+        if (processes[i] > 0)
+            waitpid(processes[i], NULL, 0);
+    return moment_now().time - begin;
+}
+
 /* More works than the budget can hold: the call ends with it, and calls back all the while. */
 static void assert_prompt(int32_t kind, uint32_t n, bool raised) {
     lb_experiment_options options = brief(2);
@@ -167,13 +199,15 @@ static void assert_prompt(int32_t kind, uint32_t n, bool raised) {
     raised = false; /* making and ending workers takes many times as long */
 #endif
     /* A raised controller is prompt on a loaded machine too, but what it asks of the kernel, to end
-     * a thousand processes, is done beside others. */
+     * a thousand processes, is done beside others, and takes a slow machine longer. */
     if (raised && (took >= 3 || watch.longest >= 0.5) && foreign > 0.02) {
         printf("skipped: the pace of the controller beside foreign CPU time of %.1f %%\n",
                100 * foreign);
-    } else if (raised) {
-        ck_assert_double_lt(took, 3);
-        ck_assert_double_lt(watch.longest, 0.5);
+    } else if (raised && (took >= 3 || watch.longest >= 0.5)) {
+        double ending = time_to_end(n);
+        printf("the machine takes %.2f s to end %u idle processes\n", ending, (unsigned)n);
+        ck_assert_double_lt(took, 2 + fmax(1, 3 * ending));
+        ck_assert_double_lt(watch.longest, fmax(0.5, 2 * ending));
     }
     lb_workload_free(workload);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "meter.h"
 
 lb_host *open_two_cores(void) {
     lb_host *host = NULL;
@@ -103,17 +104,19 @@ static double busy_seconds(void) {
 
 moment moment_now(void) {
     struct timespec time;
+    meter_begin();
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (moment){.time = (double)time.tv_sec + 1e-9 * (double)time.tv_nsec,
                     .busy = busy_seconds(),
-                    .own = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN)};
+                    .own = cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN),
+                    .away = meter_away()};
 }
 
 double foreign_since(const moment *then) {
     moment now = moment_now();
     double all = (now.time - then->time) * (double)sysconf(_SC_NPROCESSORS_ONLN);
     double foreign = (now.busy - then->busy - (now.own - then->own)) / all;
-    return foreign > 0 ? foreign : 0;
+    return (foreign > 0 ? foreign : 0) + meter_since(then->away, then->time);
 }
 
 bool missed_beside_others(bool there, const char *what, const moment *begin) {
@@ -122,6 +125,17 @@ bool missed_beside_others(bool there, const char *what, const moment *begin) {
         return false;
     printf("skipped: %s, as others used %.1f %% of the machine\n", what, 100 * foreign);
     return true;
+}
+
+lb_status run_patiently(const lb_host *host, const lb_workload *workload,
+                        const lb_experiment_options *options, lb_trace **ret_trace, lb_error *err) {
+    lb_experiment_options patient = *options;
+    lb_status status;
+    do {
+        status = lb_experiment_workload(host, workload, &patient, ret_trace, err);
+        patient.budget *= 2;
+    } while (status == LB_ERR_TIMEOUT && patient.budget < 200);
+    return status;
 }
 
 bool timed_out_beside_others(lb_status status, const moment *begin) {

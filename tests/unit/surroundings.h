@@ -28,15 +28,21 @@ void assert_childless(void);
 typedef struct moment {
     double time;      /* seconds of CLOCK_MONOTONIC */
     double busy, own; /* CPU seconds of the machine, and of this process and who it waited for */
+    double away;      /* by the meter, which begins with the first moment */
 } moment;
 
 moment moment_now(void);
-/* The part of the machine that others have had since then, from 0 to 1. */
+/* The part of the machine that others have had since then, from 0 to 1, or that was away. */
 double foreign_since(const moment *then);
 
 /* What a test waits for is not there because others used the machine: prints what, and why the test
  * goes no further. */
 bool missed_beside_others(bool there, const char *what, const moment *begin);
+
+/* lb_experiment_workload(), where the budget is not what is tested: if the machine is so busy that
+ * it does not do, there is more. */
+lb_status run_patiently(const lb_host *host, const lb_workload *workload,
+                        const lb_experiment_options *options, lb_trace **ret_trace, lb_error *err);
 
 /* A call ran out of its budget because others used the machine: prints why the test goes no
  * further. */
