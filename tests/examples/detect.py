@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from examples import curves, near, read_json, rows, run, skip
+from examples import curves, judge, near, patient, read_json, rows, run, skip
 
 detect, classify = sys.argv[1:]
 
@@ -17,12 +17,12 @@ if len(cores) < 2:
 with tempfile.TemporaryDirectory() as folder:
     trace = os.path.join(folder, "trace.csv")
     plot = os.path.join(folder, "plot.svg")
-    words = ["--json", "--seed", "7", "--trace", trace]
+    words = ["--json", "--seed", "7", "--budget", "20", "--trace", trace]
     if shutil.which("gnuplot") is not None:
         words += ["--plot", plot]
     # Other load may keep the trace from deciding, and may make a run worth nothing.
     for attempt in range(1, 6):
-        done = subprocess.run([detect, *words], capture_output=True, text=True, timeout=100)
+        done = patient(detect, *words)
         assert done.returncode in (0, 3), done
         assert done.stderr == "", done
         result = read_json(done.stdout)
@@ -77,12 +77,11 @@ with tempfile.TemporaryDirectory() as folder:
           f"mean error {batch['mean_error_percent']} %, {batch['foreign_cpu_percent']} % foreign")
 
     # A disk that is full, and a place that is not there: the verdict is printed, the status is 1.
-    told = run(detect, "--budget", 2, "--trace", "/dev/full", status=1, said="/dev/full")
+    told = judge(patient(detect, "--budget", 2, "--trace", "/dev/full"), 1, "/dev/full")
     assert "running" in told
 
 # Each scheduler is emulated and judged; what comes of it depends on what else runs here.
-table = subprocess.run([detect, "--self-test", "--json", "--seed", "1"], capture_output=True,
-                       text=True, timeout=200)
+table = patient(detect, "--self-test", "--json", "--seed", "1", "--budget", "20")
 assert table.returncode in (0, 3), table
 table_of_tests = read_json(table.stdout)
 tests = rows(table_of_tests)
@@ -96,6 +95,6 @@ for label, test in zip(labels, tests):
 # The other experiments: a table each.
 for kind, columns in {"even": "started", "profile": "concurrency", "latency": "latency_s",
                       "events": "followed"}.items():
-    table = read_json(run(detect, "--measure", kind, "--json", "--budget", "2"))
+    table = read_json(judge(patient(detect, "--measure", kind, "--json", "--budget", "2"), 0, None))
     assert columns in table["columns"] and (kind == "latency" or table["rows"])
 run(detect, "--measure", "weather", status=2, said="weather")

@@ -35,9 +35,12 @@ def wait_until(condition, what):
         time.sleep(0.01)
 
 
-for number, whole_group, delay in [(signal.SIGINT, False, 0), (signal.SIGINT, True, 0.5),
-                                   (signal.SIGTERM, False, 1.5)]:
-    process = subprocess.Popen([detect, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+# The later ones come while a self-test runs, which takes ten seconds and more: however late this
+# process is, they do not come too late.
+for number, whole_group, delay, what in [(signal.SIGINT, False, 0, "--json"),
+                                         (signal.SIGINT, True, 0.5, "--self-test"),
+                                         (signal.SIGTERM, False, 1.5, "--self-test")]:
+    process = subprocess.Popen([detect, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True, start_new_session=True)
     wait_until(lambda: len(processes_of_session(process.pid)) > 1, "a worker")
     time.sleep(delay)

@@ -10,9 +10,9 @@
  *     truth_policy CONDITION [RUNS]      truth_policy all 20 prints the whole table
  *
  * Consecutive runs are judged, each printed, with the CPU time that others used meanwhile. A run
- * that more than 2 % of that disturbed is counted and repeated, whatever its verdict, and no run
- * for any other reason. None may be wrong, and one in twenty unknown. Exit status 77: cannot be had
- * here, with the reason. */
+ * that more than 2 % of that disturbed, or that was without the cores for so long, is counted and
+ * repeated, whatever its verdict, and no run for any other reason. None may be wrong, and one in
+ * twenty unknown. Exit status 77: cannot be had here, with the reason. */
 #include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -23,6 +23,7 @@
 
 #include "balancing.h"
 #include "lbsched/lbsched.h"
+#include "meter.h"
 
 #define SKIP 77
 #define MAX_FOREIGN 2.0
@@ -108,11 +109,17 @@ static void run(const struct condition *condition, int number, tally *t) {
     lb_error err;
     lb_trace *trace = NULL;
     lb_verdict *verdict = NULL;
-    double start = now();
+    double start = now(), before = meter_away();
     lb_status status = condition->setting == EMULATED
                            ? emulate(condition, (uint64_t)number, &verdict, &trace, &err)
                            : lb_detect(NULL, NULL, &verdict, &trace, &err);
-    double seconds = now() - start;
+    double seconds = now() - start, away = 100 * meter_since(before, start);
+    if (status == LB_ERR_TIMEOUT && away > MAX_FOREIGN) {
+        printf("%s %d: %s, the cores were away for %.2f %%\n", condition->name, number, err.message,
+               away);
+        t->disturbed++;
+        return;
+    }
     if (status != LB_OK) {
         printf("%s: %s\n", lb_status_name(status), err.message);
         exit(status == LB_ERR_UNSUPPORTED ? SKIP : EXIT_FAILURE);
@@ -121,16 +128,17 @@ static void run(const struct condition *condition, int number, tally *t) {
     double foreign = percent == NULL ? 100 : strtod(percent, NULL);
     lb_policy policy = lb_verdict_policy(verdict);
     lb_queues queues = lb_verdict_queues(verdict);
-    bool quiet = foreign <= MAX_FOREIGN;
-    printf("%s %d: %s (%.4f), queues %s, %.1f s, foreign CPU time %.2f %%, start %s%s\n",
-           condition->name, number, policies[policy], lb_verdict_probability(verdict, policy),
-           queue_names[queues], seconds, foreign, lb_trace_meta(trace, "even_start"),
-           quiet ? "" : ", disturbed");
+    bool quiet = foreign <= MAX_FOREIGN && away <= MAX_FOREIGN;
+    printf(
+        "%s %d: %s (%.4f), queues %s, %.1f s, foreign CPU time %.2f %%, away %.2f %%, start %s%s\n",
+        condition->name, number, policies[policy], lb_verdict_probability(verdict, policy),
+        queue_names[queues], seconds, foreign, away, lb_trace_meta(trace, "even_start"),
+        quiet ? "" : ", disturbed");
     if (policy != condition->policy)
         for (size_t i = 0; i < lb_verdict_reason_count(verdict); i++)
             printf("  %s\n", lb_verdict_reason(verdict, i));
     keep(trace, condition->name, number);
-    if (seconds > 20.5) {
+    if (quiet && seconds > 20.5) {
         printf("longer than the budget of 20 s\n");
         exit(EXIT_FAILURE);
     }
@@ -210,6 +218,7 @@ static int assess(const tally *t, int runs) {
 int main(int argc, char **argv) {
     static tally tallies[CONDITIONS];
     setvbuf(stdout, NULL, _IOLBF, 0);
+    meter_begin();
     const char *name = argc > 1 ? argv[1] : "";
     int runs = argc > 2 ? atoi(argv[2]) : 3, found = 0, result = EXIT_SUCCESS;
     bool all = strcmp(name, "all") == 0, skipped = false;

@@ -18,9 +18,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lbsched/lbsched.h"
+#include "meter.h"
 
 #define PARALLEL 4
 #define COMPETITORS 2
@@ -28,6 +30,7 @@
 #define SPEED_RUNS 5
 #define WIDEST 0.10 /* of the interval, relative */
 #define NEAR 0.15   /* of the ratio, in the short form */
+#define AWAY 0.02   /* of the cores' time, more than which nothing can be said */
 
 static const char *const command[] = {"/proc/self/exe", "compute", NULL};
 
@@ -101,6 +104,12 @@ static double speed_beside(const lb_host *host, const form *f, uint32_t core) {
     return speed;
 }
 
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* 0: as expected; 1: not; 77: disturbed. */
 static int judge(const lb_host *host, const form *f, const char *what, const lb_condition *base,
                  const lb_condition *other, double expected) {
@@ -151,6 +160,8 @@ int main(int argc, char **argv) {
         printf("skipped: one core only\n");
         return 77;
     }
+    meter_begin();
+    double begin = now();
     double alone = speed_of(host, &f, 0);
     double together = speed_beside(host, &f, 0) + speed_beside(host, &f, 1);
     printf("jobs a minute: one core %.0f, two, each by itself, %.0f\n", alone, together);
@@ -175,7 +186,10 @@ int main(int argc, char **argv) {
                        &idle, (PARALLEL + light) / (double)(PARALLEL + COMPETITORS));
     lb_host_free(host);
     worst = worst == 1 || second == 1 ? 1 : worst > second ? worst : second;
+    double away = meter_since(0, begin);
+    printf("the cores were away for %.2f %%\n", 100 * away);
+    worst = worst == 1 && away > AWAY ? 77 : worst;
     if (worst == 77)
-        printf("skipped: others used the machine\n");
+        printf("skipped: others used the machine, or it was away\n");
     return worst;
 }

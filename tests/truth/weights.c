@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lbsched/lbsched.h"
+#include "meter.h"
 
 #define IDLE 2.0   /* percentage points */
 #define SHARE 0.05 /* of the ideal */
@@ -25,6 +27,12 @@ enum outcome {
     DISTURBED
 };
 
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
 /* One level, after the control. Exits where it cannot be had at all. */
 static enum outcome try_level(int32_t level) {
     lb_weights_options o;
@@ -35,6 +43,7 @@ static enum outcome try_level(int32_t level) {
     o.level_count = 1;
     o.repeats = 1;
     o.seconds = 1.5;
+    double begin = now(), before = meter_away();
     lb_status status = lb_experiment_weights(NULL, &o, &table, &err);
     if (status != LB_OK) {
         bool refused = status == LB_ERR_UNSUPPORTED || status == LB_ERR_PERMISSION;
@@ -45,10 +54,12 @@ static enum outcome try_level(int32_t level) {
     double share = lb_table_get(table, 0, "normal_percent");
     double ideal = lb_table_get(table, 0, "ideal_normal_percent");
     double foreign = lb_table_get(table, 0, "foreign_percent");
-    printf("%s: idle %.2f %%, normal task %.1f %% of a core (ideal %.1f), others %.2f %%\n",
-           lb_table_label(table, 0), idle, share, ideal, foreign);
+    double away = 100 * meter_since(before, begin);
+    printf("%s: idle %.2f %%, normal task %.1f %% of a core (ideal %.1f), others %.2f %%, away "
+           "%.2f %%\n",
+           lb_table_label(table, 0), idle, share, ideal, foreign, away);
     lb_table_free(table);
-    if (isnan(idle) || !(foreign <= FOREIGN))
+    if (isnan(idle) || !(foreign <= FOREIGN) || away > FOREIGN)
         return DISTURBED;
     bool kept = idle <= IDLE && !(ideal == 100 && !(fabs(share / ideal - 1) <= SHARE));
     return kept ? PASSED : FAILED;
@@ -57,6 +68,7 @@ static enum outcome try_level(int32_t level) {
 int main(void) {
     static const int32_t levels[] = {0, 5, 10, 15, 19, LB_LEVEL_IDLE};
     int failures = 0, skipped = 0;
+    meter_begin();
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         enum outcome outcome = DISTURBED;
         /* A disturbed one says nothing and is measured again, whatever it showed. */

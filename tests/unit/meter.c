@@ -18,19 +18,20 @@
 static atomic_llong away_ns;
 static int cores;
 
+/* Not by a call that tests let fail (calls.c). */
 static int64_t now(void) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    timespec_get(&time, TIME_UTC);
     return time.tv_sec * SECOND_NS + time.tv_nsec;
 }
 
 static void *watch(void *unused) {
     (void)unused;
-    for (int64_t due = now() + PERIOD_NS;; due = now() + PERIOD_NS) {
-        struct timespec until = {.tv_sec = (time_t)(due / SECOND_NS),
-                                 .tv_nsec = (long)(due % SECOND_NS)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        int64_t late = now() - due;
+    for (;;) {
+        const struct timespec pause = {.tv_nsec = PERIOD_NS};
+        int64_t begin = now();
+        nanosleep(&pause, NULL);
+        int64_t late = now() - begin - PERIOD_NS;
         if (late > LATE_NS)
             atomic_fetch_add(&away_ns, late);
     }
@@ -75,6 +76,8 @@ double meter_away(void) {
 }
 
 double meter_since(double away, double time) {
-    double all = (1e-9 * (double)now() - time) * cores;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double all = ((double)until.tv_sec + 1e-9 * (double)until.tv_nsec - time) * cores;
     return all > 0 ? (meter_away() - away) / all : 0;
 }
