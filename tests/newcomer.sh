@@ -57,7 +57,7 @@ block() {
         { print; gsub(/[\\"$`]/, "\\\\&"); printf "done_at \"%s\"\n", $0 }'
     echo './a.out >&4; done_at ./a.out'
 } >"$root/debian/root/steps"
-block c '## Ten lines of C' >"$root/debian/root/lbsched/program.c"
+block c '## A small program in C' >"$root/debian/root/lbsched/program.c"
 
 begin=$(date +%s)
 # The mount is seen by these processes alone, and goes with them.
